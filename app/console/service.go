@@ -1,0 +1,43 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Service is what the pages need from the use cases; jobs.Service has it.
+// Errors that people may see are *model.Error.
+type Service interface {
+	Login(ctx context.Context, name, password string) (model.User, error)
+	User(ctx context.Context, id int) (model.User, error)
+	SetPreferences(ctx context.Context, userID int, language, theme string) error
+	ChangePassword(ctx context.Context, userID int, old, new string) error
+	Users(ctx context.Context, actor model.Actor) ([]model.User, error)
+
+	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
+	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
+	AddJob(ctx context.Context, actor model.Actor, in jobs.JobInput) (int, error)
+	UpdateJob(ctx context.Context, actor model.Actor, id int, in jobs.JobInput) error
+	DeleteJob(ctx context.Context, actor model.Actor, id int) error
+	StartJob(ctx context.Context, actor model.Actor, id int) error
+	StopJob(ctx context.Context, actor model.Actor, id int) error
+	RunNow(ctx context.Context, actor model.Actor, id int, in jobs.RunInput) (int64, error)
+	Preview(scheduleType model.ScheduleType, conf, lang string, n int) (jobs.Preview, error)
+
+	ListRuns(ctx context.Context, actor model.Actor, f model.RunFilter) (jobs.RunPage, error)
+	Run(ctx context.Context, actor model.Actor, id int64) (jobs.RunDetail, error)
+	ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error)
+	KillRun(ctx context.Context, actor model.Actor, id int64) error
+
+	Executors(ctx context.Context, actor model.Actor) (jobs.ExecutorPage, error)
+	Executor(ctx context.Context, actor model.Actor, id int) (model.Group, error)
+	AddExecutor(ctx context.Context, actor model.Actor, in jobs.ExecutorInput) (int, error)
+	UpdateExecutor(ctx context.Context, actor model.Actor, id int, in jobs.ExecutorInput) error
+	DeleteExecutor(ctx context.Context, actor model.Actor, id int) error
+
+	Dashboard(ctx context.Context, actor model.Actor) (jobs.Dashboard, error)
+	Now() time.Time // in the center's zone
+}

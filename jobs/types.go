@@ -1,0 +1,124 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// JobInput is a job as a person or a script asks for it. Texts are taken as
+// typed; AddJob and UpdateJob trim and check them and answer field errors
+// under the names given here as json keys.
+type JobInput struct {
+	GroupID      int                   `json:"group"`
+	Name         string                `json:"name"`
+	Author       string                `json:"author"`
+	AlarmEmail   string                `json:"alarm_email"`
+	ScheduleType model.ScheduleType    `json:"schedule_type"`
+	ScheduleConf string                `json:"schedule_conf"`
+	Misfire      model.MisfireStrategy `json:"misfire"`
+	Route        model.RouteStrategy   `json:"route"`
+	Handler      string                `json:"handler"`
+	Param        string                `json:"param"`
+	Block        model.BlockStrategy   `json:"block"`
+	TimeoutSec   int                   `json:"timeout"`
+	RetryCount   int                   `json:"retry"`
+	GlueType     model.GlueType        `json:"glue_type"`
+	GlueSource   string                `json:"glue_source"`
+	GlueRemark   string                `json:"glue_remark"`
+	ChildIDs     string                `json:"child_ids"`
+	// Version is the version of the job that the person saw when the edit
+	// began; 0 skips the check (API callers that do not know it).
+	Version int64 `json:"version"`
+}
+
+// RunInput is a run by hand.
+type RunInput struct {
+	Param     *string // nil = the job's own parameter
+	Addresses string  // comma separated; empty = the executor's addresses
+	Trigger   model.TriggerType
+}
+
+// JobRow is a job in the list with what people want to know beside it.
+type JobRow struct {
+	model.Job
+	GroupTitle string
+	InWords    string      // the schedule in words is made by the page; kept empty here
+	Recent     []model.Run // newest last, at most 20, without texts
+}
+
+// JobPage is one page of the job list.
+type JobPage struct {
+	Rows   []JobRow
+	Total  int // rows that match the filter
+	Counts model.JobCounts
+	Groups []model.Group // executors the actor may see, for the filter
+}
+
+// RunPage is one page of the run list, newest first.
+type RunPage struct {
+	Rows   []model.Run
+	Older  bool // there are rows after the last one
+	Newer  bool // there are rows before the first one
+	Groups []model.Group
+	Jobs   []model.Job // id and name of the jobs of the chosen executor
+}
+
+// RunDetail is everything about one run.
+type RunDetail struct {
+	Run        model.Run
+	Job        *model.Job // nil when the job was deleted
+	GroupTitle string
+	Linked     []model.Run // other attempts, parent and children
+	AverageMS  int64       // mean duration of recent successful runs, 0 = unknown
+}
+
+// Preview is what a schedule would do.
+type Preview struct {
+	InWords string
+	Next    []time.Time // in the zone of the schedule; empty = never fires
+	Zone    string
+}
+
+// ExecutorInput is an executor group as a person asks for it.
+type ExecutorInput struct {
+	AppName     string
+	Title       string
+	AddressType model.AddressType
+	AddressList string
+}
+
+// ExecutorRow is one executor with its addresses.
+type ExecutorRow struct {
+	model.Group
+	Nodes    []ExecutorNode
+	JobCount int
+}
+
+// ExecutorNode is one address of an executor. Beat is zero for addresses that
+// were typed and never registered.
+type ExecutorNode struct {
+	Address string
+	Beat    time.Time
+	Alive   bool
+}
+
+// ExecutorPage is the executor list.
+type ExecutorPage struct {
+	Rows []ExecutorRow
+	// Unassigned are app names that register but belong to no executor yet.
+	Unassigned []ExecutorRow
+}
+
+// Dashboard is the landing page.
+type Dashboard struct {
+	Jobs           model.JobCounts
+	RunsTotal      int64 // all time, by the daily report
+	Today          model.DayCount
+	Days           []model.DayCount // last 7 days, oldest first, gaps filled
+	NodesAlive     int              // executor addresses that beat
+	NodesKnown     int
+	FailedRecently []model.Run // newest first, at most 8
+	Next           []model.Job // next to fire, at most 8
+	Centers        []model.Node
+}

@@ -1,0 +1,100 @@
+package model
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxID is the largest job or group id: the wire carries them as 32-bit
+// integers (reference: protocol.md 2.3).
+const MaxID = 1<<31 - 1
+
+// JobStatus is what the user asked for: scheduled or not.
+type JobStatus int
+
+// Job states as stored in trigger_status.
+const (
+	JobStopped JobStatus = 0
+	JobRunning JobStatus = 1
+)
+
+// JobCondition is what the scheduler found out about a job. It explains a job
+// that is stopped although nobody stopped it.
+type JobCondition string
+
+// Job conditions.
+const (
+	JobNormal      JobCondition = ""            // nothing to say
+	JobEnded       JobCondition = "ended"       // the schedule has no further fire
+	JobQuarantined JobCondition = "quarantined" // the stored definition is broken
+)
+
+// Job is one row of xxl_job_info: what to run, when, where and how.
+type Job struct {
+	ID         int
+	GroupID    int
+	Name       string // job_desc
+	AddTime    time.Time
+	UpdateTime time.Time
+	Author     string
+	AlarmEmail string // comma separated
+
+	ScheduleType ScheduleType
+	ScheduleConf string // cron text, or seconds for FIX_RATE
+	Misfire      MisfireStrategy
+
+	Route      RouteStrategy
+	Handler    string
+	Param      string
+	Block      BlockStrategy
+	TimeoutSec int // 0 = unlimited
+	RetryCount int
+
+	GlueType       GlueType
+	GlueSource     string // not loaded by list queries
+	GlueRemark     string
+	GlueUpdateTime time.Time
+
+	ChildIDs string // comma separated job ids
+
+	Status JobStatus
+	LastMS int64 // previous planned fire, epoch ms, 0 = none
+	NextMS int64 // next planned fire, epoch ms, 0 = none
+
+	Condition       JobCondition
+	ConditionReason string
+	Version         int64 // grows with each change made by people; guards edits
+}
+
+// ChildIDList splits the comma separated child ids. Blanks around the commas
+// and empty items are ignored; an item that is no positive 32-bit number is an
+// error that names it.
+func ChildIDList(text string) ([]int, error) {
+	var ids []int
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(item, 10, 64)
+		if err != nil || n <= 0 || n > MaxID {
+			return nil, &Error{Code: CodeInvalid, Key: "error.child_id", Args: map[string]any{"Value": item}}
+		}
+		ids = append(ids, int(n))
+	}
+	return ids, nil
+}
+
+// JobFilter selects jobs for a list. Zero values mean "any".
+type JobFilter struct {
+	GroupID int
+	Groups  []int // when not nil: only jobs of these groups (permission)
+	Status  *JobStatus
+	Text    string // substring of name, handler, author or exact id
+	Offset  int
+	Limit   int
+}
+
+// JobCounts says how many jobs match, by state, without the status filter.
+type JobCounts struct{ All, Running, Stopped int }

@@ -1,0 +1,176 @@
+package model
+
+import "time"
+
+// Result codes on the wire and in the database (reference: protocol.md 5,
+// schema.md 4). Every other value that is not zero counts as failure.
+const (
+	CodeNone    = 0
+	CodeSuccess = 200
+	CodeFail    = 500
+	CodeTimeout = 502
+	// CodeMissed is our trigger_code of a run that was never sent: cancelled or
+	// skipped. The reason stands in Run.Reason.
+	CodeMissed = 410
+)
+
+// RunPhase is how far a run has come. It is stored in our own nullable column;
+// rows written by others have none (PhaseForeign).
+type RunPhase int
+
+// Phases, in the order in which a run passes them.
+const (
+	PhaseForeign  RunPhase = 0 // row of a Java admin
+	PhasePlanned  RunPhase = 1 // written down, owned by a node, not sent
+	PhaseSending  RunPhase = 2 // claimed by its owner: may have been sent
+	PhaseUnknown  RunPhase = 3 // sent, answer lost: waits to be settled
+	PhaseAccepted RunPhase = 4 // the executor has it
+	PhaseFinished RunPhase = 5 // has its outcome
+	PhaseMissed   RunPhase = 6 // was decided not to be made; Reason says why
+)
+
+// Reasons of runs that were missed or closed by the center itself.
+const (
+	ReasonMisfire   = "misfire"     // later than the threshold, skipped by the misfire rule
+	ReasonCancelled = "cancelled"   // the job was stopped, edited or deleted
+	ReasonTakeover  = "takeover"    // owner died and the takeover window had passed
+	ReasonNoAddress = "no_address"  // the executor has no address
+	ReasonRefused   = "refused"     // the executor said no
+	ReasonUnreached = "unreachable" // nothing answered at the address
+	ReasonLost      = "lost"        // no callback and the executor does not know the run
+	ReasonKilled    = "killed"      // ended by a person
+)
+
+// Run is one row of xxl_job_log: one decision to ring one executor for one job
+// at one planned instant.
+type Run struct {
+	ID          int64
+	GroupID     int
+	JobID       int
+	Address     string
+	Handler     string
+	Param       string
+	Sharding    string // "i/n", broadcast only
+	RetryLeft   int
+	TriggerTime time.Time // whole seconds; travels as logDateTime
+	TriggerCode int
+	TriggerMsg  string
+	HandleTime  time.Time
+	HandleCode  int
+	HandleMsg   string
+	AlarmStatus int
+
+	Phase       RunPhase
+	PlannedMS   int64 // epoch ms of the planned instant
+	SentMS      int64 // claimed for sending
+	AcceptedMS  int64 // executor's answer arrived
+	FinishedMS  int64 // callback stored
+	TriggerType TriggerType
+	Owner       string // node incarnation that rings it
+	FireKey     string // unique: job, planned time and shard; empty = NULL
+	ParentID    int64  // run that started this one as a child
+	FirstID     int64  // first attempt, for retries
+	Reason      string
+	JobName     string // filled by list queries
+}
+
+// RunResult is what people call the state of a run.
+type RunResult string
+
+// Results, each with its own word and colour on the screen.
+const (
+	ResultPlanned   RunResult = "planned"
+	ResultSending   RunResult = "sending"
+	ResultUnknown   RunResult = "unknown"
+	ResultRunning   RunResult = "running"
+	ResultSucceeded RunResult = "succeeded"
+	ResultFailed    RunResult = "failed"
+	ResultTimeout   RunResult = "timeout"
+	ResultKilled    RunResult = "killed"
+	ResultLost      RunResult = "lost"
+	ResultMissed    RunResult = "missed"
+)
+
+// Result derives the state from phase and codes. Rows of others are read by
+// the codes alone (reference: schema.md 4).
+func (r *Run) Result() RunResult {
+	switch {
+	case r.HandleCode == CodeSuccess:
+		return ResultSucceeded
+	case r.HandleCode != 0 && r.Reason == ReasonKilled:
+		return ResultKilled
+	case r.HandleCode != 0 && r.Reason == ReasonLost:
+		return ResultLost
+	case r.HandleCode == CodeTimeout:
+		return ResultTimeout
+	case r.HandleCode != 0:
+		return ResultFailed
+	case r.Phase == PhaseMissed:
+		return ResultMissed
+	case r.TriggerCode != 0 && r.TriggerCode != CodeSuccess:
+		return ResultFailed
+	case r.Phase == PhaseUnknown:
+		return ResultUnknown
+	case r.TriggerCode == CodeSuccess:
+		return ResultRunning
+	case r.Phase == PhaseSending:
+		return ResultSending
+	}
+	return ResultPlanned
+}
+
+// Open reports whether the run can still change by itself.
+func (r *Run) Open() bool {
+	switch r.Result() {
+	case ResultPlanned, ResultSending, ResultUnknown, ResultRunning:
+		return true
+	}
+	return false
+}
+
+// DurationMS is the time from acceptance to the callback, or -1 while unknown.
+func (r *Run) DurationMS() int64 {
+	start := r.AcceptedMS
+	if start == 0 {
+		start = r.SentMS
+	}
+	if start == 0 || r.FinishedMS == 0 {
+		return -1
+	}
+	return max(0, r.FinishedMS-start)
+}
+
+// RunStatus is the status filter of the run list.
+type RunStatus string
+
+// Status filters.
+const (
+	RunsAll       RunStatus = ""
+	RunsSucceeded RunStatus = "succeeded"
+	RunsFailed    RunStatus = "failed"
+	RunsOpen      RunStatus = "open" // planned, sending, unknown, running
+	RunsMissed    RunStatus = "missed"
+)
+
+// RunFilter selects runs for a list, newest first. Zero values mean "any".
+// Paging is by key: Before continues after the smallest id already shown,
+// After goes back to newer ones.
+type RunFilter struct {
+	GroupID int
+	Groups  []int // when not nil: only runs of these groups (permission)
+	JobID   int
+	Status  RunStatus
+	From    time.Time // trigger time, inclusive
+	To      time.Time // trigger time, exclusive
+	Before  int64
+	After   int64
+	Limit   int
+}
+
+// LogChunk is a piece of a run's log as an executor returned it.
+type LogChunk struct {
+	From    int // first line number, from 1
+	To      int // last line number contained, 0 or less than From = nothing new
+	Content string
+	End     bool // no more lines will come
+}
