@@ -1,0 +1,87 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/protocol"
+)
+
+func TestParseCallbacksOfEveryGeneration(t *testing.T) {
+	for name, tc := range map[string]struct {
+		body string
+		want []protocol.Callback
+	}{
+		"G1":           {`[{"logId":91,"logDateTim":1,"executeResult":{"code":200,"msg":null}}]`, []protocol.Callback{{LogID: 91, Code: 200}}},
+		"G2":           {`[{"logId":91,"logDateTim":1,"handleCode":502,"handleMsg":"late"}]`, []protocol.Callback{{LogID: 91, Code: 502, Msg: "late"}}},
+		"G4":           {`{"callbackList":[{"logId":1,"logDateTime":1,"handleCode":200,"handleMsg":"a"},{"logId":2,"handleCode":409}]}`, []protocol.Callback{{LogID: 1, Code: 200, Msg: "a"}, {LogID: 2, Code: 409}}},
+		"both forms":   {`[{"logId":5,"handleCode":0,"executeResult":{"code":200,"msg":"x"}}]`, []protocol.Callback{{LogID: 5, Code: 200, Msg: "x"}}},
+		"no code":      {`[{"logId":5}]`, []protocol.Callback{{LogID: 5, Code: 500}}},
+		"bool message": {`[{"logId":5,"handleCode":200,"handleMsg":true}]`, []protocol.Callback{{LogID: 5, Code: 200, Msg: "true"}}},
+		"object message": {`[{"logId":5,"handleCode":200,"handleMsg":{"a":[1]}}]`,
+			[]protocol.Callback{{LogID: 5, Code: 200, Msg: `{"a":[1]}`}}},
+		"beyond 2^31": {`[{"logId":5000000000,"handleCode":200}]`, []protocol.Callback{{LogID: 5000000000, Code: 200}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := protocol.ParseCallbacks([]byte(tc.body))
+			require.NoError(t, err)
+			require.Equal(t, tc.want, got)
+		})
+	}
+	for _, bad := range []string{``, `7`, `"x"`, `[]`, `{}`, `[{"handleCode":200}]`, `[{"logId":-1}]`, `[{"logId":1.5}]`, `[{"logId":1}`, `[{"logId":1}] x`, `[{"logId":"x"}]`, `[null]`} {
+		_, err := protocol.ParseCallbacks([]byte(bad))
+		require.Error(t, err, bad)
+	}
+}
+
+func TestCallbackRoundTripReadsInEveryGeneration(t *testing.T) {
+	b, err := json.Marshal([]protocol.Callback{{LogID: 7, LogDateTime: 1000, Code: 200, Msg: "ok"}})
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"logId":7,"logDateTim":1000,"logDateTime":1000,"handleCode":200,"handleMsg":"ok","executeResult":{"code":200,"msg":"ok"}}]`, string(b))
+	var back []protocol.Callback
+	require.NoError(t, json.Unmarshal(b, &back))
+	require.Equal(t, int64(7), back[0].LogID)
+}
+
+func TestAnswerIsTheSuperset(t *testing.T) {
+	b, err := json.Marshal(protocol.OK(nil))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"code":200,"msg":null,"content":null,"data":null,"success":true}`, string(b))
+	b, err = json.Marshal(protocol.Fail("no %s", "way"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"code":500,"msg":"no way","content":null,"data":null,"success":false}`, string(b))
+}
+
+func TestParseReply(t *testing.T) {
+	r, err := protocol.ParseReply([]byte(`{"code":200,"msg":null,"content":{"toLineNum":3}}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"toLineNum":3}`, string(r.Value))
+	r, err = protocol.ParseReply([]byte(`{"code":200,"data":{"toLineNum":4},"content":null}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"toLineNum":4}`, string(r.Value))
+	r, err = protocol.ParseReply([]byte(`[{"logId":1,"logDateTim":2,"executeResult":{"code":500,"msg":"busy"},"handleCode":500,"handleMsg":"busy"}]`))
+	require.NoError(t, err)
+	require.Equal(t, protocol.Reply{Code: 500, Msg: "busy"}, r)
+	for _, bad := range []string{``, `<html>`, `{}`, `{"code":null}`, `[]`, `{"code":"x"}`, `"200"`} {
+		_, err := protocol.ParseReply([]byte(bad))
+		require.Error(t, err, bad)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`[{"logId":1,"handleCode":200}]`))
+	f.Add([]byte(`{"code":200,"content":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if list, err := protocol.ParseCallbacks(body); err == nil {
+			for _, c := range list {
+				require.NotZero(t, c.Code)
+				require.Positive(t, c.LogID)
+			}
+		}
+		if r, err := protocol.ParseReply(body); err == nil {
+			require.NotZero(t, r.Code)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Trigger is the body of POST /run (G1 to G3) and /trigger (G4). All twelve
+// keys are always sent, strings are never null and integers never negative:
+// several clients refuse anything else (reference: protocol.md 2.3).
+type Trigger struct {
+	JobID          int64  `json:"jobId"`
+	Handler        string `json:"executorHandler"`
+	Params         string `json:"executorParams"`
+	BlockStrategy  string `json:"executorBlockStrategy"`
+	TimeoutSec     int64  `json:"executorTimeout"`
+	LogID          int64  `json:"logId"`
+	LogDateTime    int64  `json:"logDateTime"` // epoch ms of the trigger, whole seconds
+	GlueType       string `json:"glueType"`
+	GlueSource     string `json:"glueSource"`
+	GlueUpdateTime int64  `json:"glueUpdatetime"` // epoch ms, version of the source
+	BroadcastIndex int64  `json:"broadcastIndex"`
+	BroadcastTotal int64  `json:"broadcastTotal"`
+}
+
+// IdleBeat is the body of POST /idleBeat.
+type IdleBeat struct {
+	JobID int64 `json:"jobId"`
+}
+
+// Kill is the body of POST /kill. It kills by job, not by run.
+type Kill struct {
+	JobID int64 `json:"jobId"`
+}
+
+// LogRequest is the body of POST /log. Both spellings of the time key are sent;
+// every client ignores the one it does not know.
+type LogRequest struct {
+	LogID       int64 `json:"logId"`
+	LogDateTim  int64 `json:"logDateTim"`
+	LogDateTime int64 `json:"logDateTime"`
+	FromLineNum int   `json:"fromLineNum"`
+}
+
+// Time gives the trigger time in epoch ms under whichever key it came.
+func (r LogRequest) Time() int64 {
+	if r.LogDateTim != 0 {
+		return r.LogDateTim
+	}
+	return r.LogDateTime
+}
+
+// LogResult is the value of the answer to POST /log. Line numbers start at 1,
+// both ends are inclusive.
+type LogResult struct {
+	FromLineNum int    `json:"fromLineNum"`
+	ToLineNum   int    `json:"toLineNum"`
+	LogContent  string `json:"logContent"`
+	IsEnd       bool   `json:"isEnd"`
+}
+
+// Registry is the body of POST /api/registry and /api/registryRemove.
+type Registry struct {
+	Group string `json:"registryGroup"`
+	Key   string `json:"registryKey"`   // app name
+	Value string `json:"registryValue"` // address, stored verbatim
+}
+
+// Decode reads exactly one JSON value into v: trailing data is an error, an
+// unknown key is not.
+func Decode(body []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if dec.More() {
+		return errTrailing
+	}
+	return nil
+}
