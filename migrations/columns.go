@@ -1,0 +1,121 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// column is one of our additions to a table of the original. All are nullable,
+// so a Java admin may go on writing rows without them (reference: schema.md 11).
+type column struct{ table, name, typ string }
+
+func carillonColumns() []column {
+	return []column{
+		{"xxl_job_info", "carillon_version", "BIGINT NULL"},
+		{"xxl_job_info", "carillon_condition", "VARCHAR(20) NULL"},
+		{"xxl_job_info", "carillon_reason", "VARCHAR(255) NULL"},
+
+		{"xxl_job_log", "run_state", "TINYINT NULL"},
+		{"xxl_job_log", "planned_time", "BIGINT NULL"},
+		{"xxl_job_log", "sent_time", "BIGINT NULL"},
+		{"xxl_job_log", "accepted_time", "BIGINT NULL"},
+		{"xxl_job_log", "finished_time", "BIGINT NULL"},
+		{"xxl_job_log", "trigger_type", "VARCHAR(16) NULL"},
+		{"xxl_job_log", "owner", "VARCHAR(120) NULL"},
+		{"xxl_job_log", "fire_key", "VARCHAR(64) NULL"},
+		{"xxl_job_log", "parent_run", "BIGINT NULL"},
+		{"xxl_job_log", "first_run", "BIGINT NULL"},
+		{"xxl_job_log", "run_reason", "VARCHAR(32) NULL"},
+
+		{"xxl_job_log_report", "missed_count", "INT NULL"},
+	}
+}
+
+type index struct {
+	table, name, columns string
+	unique               bool
+}
+
+func carillonIndexes() []index {
+	return []index{
+		// the planner's scan
+		{"xxl_job_info", "carillon_due", "trigger_status, trigger_next_time", false},
+		// the ring's and the monitors' scans: runs of one phase, of one owner, by time
+		{"xxl_job_log", "carillon_open", "run_state, owner, planned_time", false},
+		// cancelling the planned runs of one job
+		{"xxl_job_log", "carillon_job_state", "job_id, run_state", false},
+		// no instant of a job is planned twice; rows of others have NULL here
+		{"xxl_job_log", "carillon_fire", "fire_key", true},
+		{"xxl_job_log", "carillon_first", "first_run", false},
+		{"xxl_job_log", "carillon_parent", "parent_run", false},
+		{"xxl_job_logglue", "carillon_glue_job", "job_id", false},
+	}
+}
+
+// addCarillonColumns adds what is missing and nothing else, so it can be run
+// again after a crash in the middle (MySQL commits on every DDL statement).
+func addCarillonColumns(engine string) func(context.Context, *sql.DB) error {
+	return func(ctx context.Context, db *sql.DB) error {
+		have := map[string][]string{}
+		for _, c := range carillonColumns() {
+			if have[c.table] == nil {
+				names, err := columnsOf(ctx, db, c.table)
+				if err != nil {
+					return err
+				}
+				have[c.table] = names
+			}
+			if slices.Contains(have[c.table], c.name) {
+				continue
+			}
+			if _, err := db.ExecContext(ctx, fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s", c.table, c.name, c.typ)); err != nil {
+				return fmt.Errorf("add column %s.%s: %w", c.table, c.name, err)
+			}
+		}
+		if !slices.Contains(have["xxl_job_info"], "schedule_type") || !slices.Contains(have["xxl_job_info"], "job_desc") {
+			return fmt.Errorf("the xxl_job tables in this database are of another generation than 3.4: upgrade them first")
+		}
+		for _, ix := range carillonIndexes() {
+			if err := addIndex(ctx, db, engine, ix); err != nil {
+				return fmt.Errorf("add index %s: %w", ix.name, err)
+			}
+		}
+		return nil
+	}
+}
+
+func addIndex(ctx context.Context, db *sql.DB, engine string, ix index) error {
+	unique := ""
+	if ix.unique {
+		unique = "UNIQUE "
+	}
+	ifNot := "IF NOT EXISTS "
+	if engine == MySQL { // has no IF NOT EXISTS here (MariaDB has, MySQL has not)
+		ifNot = ""
+		var n int
+		err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.statistics
+			WHERE table_schema = DATABASE() AND table_name = ? AND index_name = ?`, ix.table, ix.name).Scan(&n)
+		if err != nil || n > 0 {
+			return err
+		}
+	}
+	_, err := db.ExecContext(ctx, fmt.Sprintf("CREATE %sINDEX %s%s ON %s (%s)", unique, ifNot, ix.name, ix.table, ix.columns))
+	return err
+}
+
+// columnsOf reads the column names in lower case, the same way on every engine.
+func columnsOf(ctx context.Context, db *sql.DB, table string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	for i := range names {
+		names[i] = strings.ToLower(names[i])
+	}
+	return names, err
+}

@@ -1,0 +1,58 @@
+package model
+
+// JobPlan is what the planner decided for one job: the runs to write down and
+// the job's new fire times. It is computed by a pure function and applied in
+// one transaction.
+type JobPlan struct {
+	JobID  int
+	OldMS  int64 // next fire as it was read; guards the update
+	LastMS int64
+	NextMS int64
+	// Condition other than JobNormal stops the job and says why.
+	Condition JobCondition
+	Reason    string
+	Runs      []Run
+}
+
+// Claim is one planned run that its owner is about to send to an address.
+type Claim struct {
+	RunID    int64
+	Address  string
+	Sharding string
+}
+
+// Dispatch is what came of sending one run.
+type Dispatch struct {
+	RunID  int64
+	Phase  RunPhase // PhaseAccepted, PhaseUnknown or PhaseFinished (refused)
+	Code   int      // trigger_code; 0 while unknown
+	Msg    string
+	Reason string
+	AtMS   int64 // when the answer was known
+}
+
+// Handled is the end of one run: reported by its executor, or decided by the
+// center (Reason lost or killed).
+type Handled struct {
+	RunID  int64
+	Code   int
+	Msg    string
+	Reason string
+	AtMS   int64
+}
+
+// HandledStatus says what became of a Handled.
+type HandledStatus int
+
+// Outcomes of storing a Handled.
+const (
+	HandledUnknown   HandledStatus = iota // no such run
+	HandledStored                         // this one decided the run
+	HandledRepeat                         // the run had its result already
+	HandledCorrected                      // it replaced the center's own guess
+)
+
+// Follow decides which runs follow from a finished run: a retry or children.
+// jobs holds the run's job and its child jobs, as far as they exist. It must be
+// pure: a transaction may be repeated.
+type Follow func(run Run, jobs map[int]Job) []Run

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// dialect holds everything in which the engines differ. All other SQL in this
+// package is one text for SQLite, MySQL 8+ and MariaDB 10.6+.
+type dialect struct {
+	name string
+	// nowMS is the database's clock as epoch milliseconds.
+	nowMS string
+	// lockRow follows a SELECT whose row must be locked without waiting.
+	lockRow string
+	// forUpdate follows a SELECT whose rows are changed in the same transaction.
+	forUpdate string
+	// insertIgnore begins an INSERT that skips rows whose unique key exists.
+	insertIgnore string
+	// concat joins two text expressions.
+	concat func(a, b string) string
+	// upsert follows an INSERT to update the named columns when the key exists.
+	upsert func(key string, columns ...string) string
+}
+
+func sqliteDialect() dialect {
+	return dialect{
+		name:         "sqlite",
+		nowMS:        "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+		insertIgnore: "INSERT OR IGNORE INTO ", // the write lock was taken at BEGIN
+		concat:       func(a, b string) string { return a + " || " + b },
+		upsert: func(key string, columns ...string) string {
+			set := make([]string, len(columns))
+			for i, c := range columns {
+				set[i] = c + " = excluded." + c
+			}
+			return " ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(set, ", ")
+		},
+	}
+}
+
+func mysqlDialect() dialect {
+	return dialect{
+		name:         "mysql",
+		nowMS:        "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+		lockRow:      " FOR UPDATE NOWAIT",
+		forUpdate:    " FOR UPDATE",
+		insertIgnore: "INSERT IGNORE INTO ",
+		concat:       func(a, b string) string { return "CONCAT(" + a + ", " + b + ")" },
+		upsert: func(_ string, columns ...string) string {
+			set := make([]string, len(columns))
+			for i, c := range columns {
+				set[i] = c + " = VALUES(" + c + ")"
+			}
+			return " ON DUPLICATE KEY UPDATE " + strings.Join(set, ", ")
+		},
+	}
+}
+
+// MySQL error numbers.
+const (
+	myDuplicate   = 1062
+	myLockWait    = 1205
+	myDeadlock    = 1213
+	myLockNoWait  = 3572 // MySQL 8: NOWAIT
+	mySnapshotOld = 1020 // MariaDB: record has changed since last read
+)
+
+// isBusy reports whether somebody else holds the lock right now.
+func isBusy(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number == myLockWait || e.Number == myLockNoWait
+	}
+	return isRetryable(err)
+}
+
+// isRetryable reports whether the same transaction may succeed when it is tried again.
+func isRetryable(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number == myDeadlock || e.Number == myLockWait || e.Number == mySnapshotOld
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		code := e.Code() & 0xff
+		return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+	}
+	return false
+}
+
+// isDuplicate reports whether a unique key refused the row.
+func isDuplicate(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number == myDuplicate
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	return false
+}

@@ -1,0 +1,316 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// jobColumns leaves out glue_source, which may be megabytes; see jobWithSource.
+const jobColumns = `id, job_group, job_desc, add_time, update_time, author, alarm_email,
+	schedule_type, schedule_conf, misfire_strategy, executor_route_strategy, executor_handler, executor_param,
+	executor_block_strategy, executor_timeout, executor_fail_retry_count, glue_type, glue_remark, glue_updatetime,
+	child_jobid, trigger_status, trigger_last_time, trigger_next_time,
+	carillon_condition, carillon_reason, carillon_version`
+
+const jobWithSource = jobColumns + `, glue_source`
+
+func (s *Store) scanJob(row interface{ Scan(...any) error }, withSource bool) (model.Job, error) {
+	var j model.Job
+	dst := []any{
+		&j.ID, &j.GroupID, &j.Name, s.scanTime(&j.AddTime), s.scanTime(&j.UpdateTime), nz(&j.Author), nz(&j.AlarmEmail),
+		&j.ScheduleType, nz(&j.ScheduleConf), &j.Misfire, nz(&j.Route), nz(&j.Handler), nz(&j.Param),
+		nz(&j.Block), &j.TimeoutSec, &j.RetryCount, &j.GlueType, nz(&j.GlueRemark), s.scanTime(&j.GlueUpdateTime),
+		nz(&j.ChildIDs), &j.Status, &j.LastMS, &j.NextMS,
+		nz(&j.Condition), nz(&j.ConditionReason), nz(&j.Version),
+	}
+	if withSource {
+		dst = append(dst, nz(&j.GlueSource))
+	}
+	err := row.Scan(dst...)
+	return j, err
+}
+
+func (s *Store) queryJobs(ctx context.Context, q querier, withSource bool, query string, args ...any) ([]model.Job, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []model.Job
+	for rows.Next() {
+		j, err := s.scanJob(rows, withSource)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, j)
+	}
+	return out, rows.Err()
+}
+
+// Job reads one job with its source; a missing one is model.CodeNotFound.
+func (s *Store) Job(ctx context.Context, id int) (model.Job, error) {
+	j, err := s.scanJob(s.r.QueryRowContext(ctx, `SELECT `+jobWithSource+` FROM xxl_job_info WHERE id = ?`, id), true)
+	return j, notFound(err, "error.job_not_found", id)
+}
+
+// JobsByID reads many jobs with their sources, in no order; missing ones are left out.
+func (s *Store) JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error) {
+	return s.jobsByID(ctx, s.r, ids)
+}
+
+func (s *Store) jobsByID(ctx context.Context, q querier, ids []int) (map[int]model.Job, error) {
+	out := make(map[int]model.Job, len(ids))
+	err := chunks(ids, 500, func(part []int) error {
+		list, err := s.queryJobs(ctx, q, true,
+			`SELECT `+jobWithSource+` FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		for _, j := range list {
+			out[j.ID] = j
+		}
+		return err
+	})
+	return out, err
+}
+
+// Jobs lists jobs without sources, newest first, and says how many match.
+func (s *Store) Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, error) {
+	where, args := jobWhere(f, true)
+	var total int
+	if err := s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_info`+where, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info`+where+
+		` ORDER BY id DESC LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
+	return list, total, err
+}
+
+// CountJobs counts what matches the filter without its status.
+func (s *Store) CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error) {
+	where, args := jobWhere(f, false)
+	var c model.JobCounts
+	err := s.r.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN trigger_status = 1 THEN 1 ELSE 0 END), 0)
+		FROM xxl_job_info`+where, args...).Scan(&c.All, &c.Running)
+	c.Stopped = c.All - c.Running
+	return c, err
+}
+
+// NextJobs lists the running jobs that fire next.
+func (s *Store) NextJobs(ctx context.Context, groups []int, limit int) ([]model.Job, error) {
+	limitTo, args := inGroups("job_group", groups)
+	return s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info
+		WHERE trigger_status = 1 AND trigger_next_time > 0`+limitTo+` ORDER BY trigger_next_time LIMIT ?`, append(args, limit)...)
+}
+
+// JobNames lists id and name of an executor's jobs, for a select.
+func (s *Store) JobNames(ctx context.Context, groupID, limit int) ([]model.Job, error) {
+	rows, err := s.r.QueryContext(ctx, `SELECT id, job_group, job_desc FROM xxl_job_info WHERE job_group = ? ORDER BY id DESC LIMIT ?`, groupID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []model.Job
+	for rows.Next() {
+		var j model.Job
+		if err := rows.Scan(&j.ID, &j.GroupID, &j.Name); err != nil {
+			return nil, err
+		}
+		out = append(out, j)
+	}
+	return out, rows.Err()
+}
+
+func inGroups(column string, groups []int) (string, []any) {
+	if groups == nil {
+		return "", nil
+	}
+	if len(groups) == 0 {
+		return " AND 1 = 0", nil
+	}
+	return " AND " + column + " IN (" + marks(len(groups)) + ")", anys(groups)
+}
+
+func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
+	where, args := inGroups("job_group", f.Groups)
+	if f.GroupID != 0 {
+		where, args = where+" AND job_group = ?", append(args, f.GroupID)
+	}
+	if withStatus && f.Status != nil {
+		where, args = where+" AND trigger_status = ?", append(args, int(*f.Status))
+	}
+	if f.Text != "" {
+		like := "%" + likeEscaper.Replace(f.Text) + "%"
+		where += ` AND (job_desc LIKE ? ESCAPE '!' OR executor_handler LIKE ? ESCAPE '!' OR author LIKE ? ESCAPE '!'
+			OR executor_param LIKE ? ESCAPE '!' OR id = ?)`
+		id := 0
+		_, _ = fmt.Sscanf(strings.TrimPrefix(f.Text, "#"), "%d", &id)
+		args = append(args, like, like, like, like, id)
+	}
+	return " WHERE 1 = 1" + where, args
+}
+
+// likeEscaper makes % and _ ordinary characters.
+var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+func (s *Store) jobValues(j *model.Job) []any {
+	return []any{
+		j.GroupID, j.Name, j.Author, j.AlarmEmail, j.ScheduleType, j.ScheduleConf, j.Misfire, j.Route, j.Handler, j.Param,
+		j.Block, j.TimeoutSec, j.RetryCount, j.ChildIDs, s.dt(j.UpdateTime),
+	}
+}
+
+// InsertJob writes a new, stopped job and returns its id.
+func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
+	var id int64
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		args := append(s.jobValues(j), s.dt(j.AddTime), j.GlueType, j.GlueSource, j.GlueRemark, s.dt(j.GlueUpdateTime))
+		res, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_info (job_group, job_desc, author, alarm_email, schedule_type, schedule_conf,
+			misfire_strategy, executor_route_strategy, executor_handler, executor_param, executor_block_strategy, executor_timeout,
+			executor_fail_retry_count, child_jobid, update_time, add_time, glue_type, glue_source, glue_remark, glue_updatetime,
+			trigger_status, trigger_last_time, trigger_next_time, carillon_version)
+			VALUES (`+marks(len(args))+`, 0, 0, 0, 1)`, args...)
+		if err != nil {
+			return err
+		}
+		if id, err = res.LastInsertId(); err != nil {
+			return err
+		}
+		if id > model.MaxID {
+			return model.Errf(model.CodeInvalid, "error.id_range", "Value", id)
+		}
+		if !j.GlueType.IsScript() {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, glue_remark, add_time, update_time)
+			VALUES (?, ?, ?, ?, ?, ?)`, id, j.GlueType, j.GlueSource, j.GlueRemark, s.dt(j.AddTime), s.dt(j.AddTime))
+		return err
+	})
+	return int(id), err
+}
+
+// UpdateJob writes what people may edit. The update is guarded by the version
+// that was read: when somebody else saved meanwhile it is a conflict and
+// nothing changes. With reschedule the planned runs of the old schedule are
+// cancelled in the same transaction and j.NextMS is taken over; planned runs
+// that stay get the new handler and parameter.
+func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule bool, now time.Time) error {
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		set := `job_group = ?, job_desc = ?, author = ?, alarm_email = ?, schedule_type = ?, schedule_conf = ?, misfire_strategy = ?,
+			executor_route_strategy = ?, executor_handler = ?, executor_param = ?, executor_block_strategy = ?, executor_timeout = ?,
+			executor_fail_retry_count = ?, child_jobid = ?, update_time = ?, carillon_version = COALESCE(carillon_version, 0) + 1`
+		args := s.jobValues(j)
+		if j.GlueType.IsScript() {
+			set += `, glue_source = ?, glue_remark = ?, glue_updatetime = ?`
+			args = append(args, j.GlueSource, j.GlueRemark, s.dt(j.GlueUpdateTime))
+		}
+		if reschedule {
+			set += `, trigger_status = ?, trigger_next_time = ?, carillon_condition = NULL, carillon_reason = NULL`
+			args = append(args, j.Status, j.NextMS)
+		}
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET `+set+` WHERE id = ? AND COALESCE(carillon_version, 0) = ?`,
+			append(args, j.ID, j.Version)...)
+		if err := changedOne(res, err, "error.conflict"); err != nil {
+			return err
+		}
+		if reschedule {
+			return s.cancelPlanned(ctx, tx, j.ID, now)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET job_group = ?, executor_handler = ?, executor_param = ?
+			WHERE job_id = ? AND run_state = ? AND trigger_type IN (?, ?)`,
+			j.GroupID, j.Handler, j.Param, j.ID, model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)
+		return err
+	})
+}
+
+// SetJobStatus starts or stops a job: status and next fire in one narrow update;
+// its planned runs are cancelled in the same transaction. Starting clears what
+// the scheduler had noted about the job.
+func (s *Store) SetJobStatus(ctx context.Context, id int, status model.JobStatus, nextMS int64, now time.Time) error {
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_status = ?, trigger_last_time = 0, trigger_next_time = ?,
+			carillon_condition = NULL, carillon_reason = NULL, carillon_version = COALESCE(carillon_version, 0) + 1 WHERE id = ?`,
+			status, nextMS, id)
+		if err := changedOne(res, err, "error.job_not_found"); err != nil {
+			return err
+		}
+		return s.cancelPlanned(ctx, tx, id, now)
+	})
+}
+
+// DeleteJob removes the job and its script history and cancels its planned
+// runs. Runs that were made stay until the retention ends them.
+func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_info WHERE id = ?`, id)
+		if err := changedOne(res, err, "error.job_not_found"); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_logglue WHERE job_id = ?`, id); err != nil {
+			return err
+		}
+		return s.cancelPlanned(ctx, tx, id, now)
+	})
+}
+
+// cancelPlanned turns the scheduled runs of a job that were not sent into
+// missed ones. Their fire keys are freed, so a new definition may plan the same
+// instants. Runs that a person, a parent or a retry asked for stay.
+func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, now time.Time) error {
+	rows, err := tx.QueryContext(ctx, `SELECT id, trigger_time FROM xxl_job_log WHERE job_id = ? AND run_state = ? AND trigger_type IN (?, ?)`+s.d.forUpdate,
+		jobID, model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var ids []int64
+	count := tally{}
+	for rows.Next() {
+		var id int64
+		var at time.Time
+		if err := rows.Scan(&id, s.scanTime(&at)); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+		count.add(at, -1, 0, 0, 1)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(ids) == 0 {
+		return err
+	}
+	err = chunks(ids, 500, func(part []int64) error {
+		args := []any{model.PhaseMissed, model.CodeMissed, model.ReasonCancelled, now.UnixMilli()}
+		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?,
+			fire_key = NULL, alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, append(args, anys(part)...)...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.addTally(ctx, tx, count, now)
+}
+
+// changedOne turns "no row matched" into an error with the given key.
+func changedOne(res sql.Result, err error, key string) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	code := model.CodeNotFound
+	if key == "error.conflict" {
+		code = model.CodeConflict
+	}
+	return model.Errf(code, key)
+}
+
+// notFound turns "no rows" into a model error that names the id.
+func notFound(err error, key string, id any) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return model.Errf(model.CodeNotFound, key, "ID", id)
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// JoinNode announces a process under a name and returns its epoch, which is
+// greater than that of every earlier process of this name.
+func (s *Store) JoinNode(ctx context.Context, name, version string) (int64, error) {
+	var epoch int64
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`carillon_node (name, epoch, started_at, beat_at, version) VALUES (?, 0, 0, 0, '')`, name); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE carillon_node SET epoch = epoch + 1, started_at = `+s.d.nowMS+`, beat_at = `+s.d.nowMS+`,
+			version = ? WHERE name = ?`, cut(version, 50), name); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT epoch FROM carillon_node WHERE name = ?`, name).Scan(&epoch)
+	})
+	return epoch, err
+}
+
+// Beat renews the node's sign of life by the database's clock. It reports false
+// when another process has taken the name since.
+func (s *Store) Beat(ctx context.Context, name string, epoch int64) (bool, error) {
+	res, err := s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+` WHERE name = ? AND epoch = ?`, name, epoch)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// LeaveNode says that the process is gone for good.
+func (s *Store) LeaveNode(ctx context.Context, name string, epoch int64) error {
+	_, err := s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = 0 WHERE name = ? AND epoch = ?`, name, epoch)
+	return err
+}
+
+// LiveNodes lists the nodes that beat within the last withinMS, by the
+// database's clock, and that clock in epoch ms.
+func (s *Store) LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error) {
+	rows, err := s.w.QueryContext(ctx, `SELECT name, epoch, started_at, beat_at, version FROM carillon_node
+		WHERE beat_at > `+s.d.nowMS+` - ? ORDER BY name`, withinMS)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []model.Node
+	for rows.Next() {
+		var n model.Node
+		if err := rows.Scan(&n.Name, &n.Epoch, &n.StartedMS, &n.BeatMS, &n.Version); err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, rows.Err()
+}

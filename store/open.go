@@ -1,0 +1,192 @@
+// Package store holds all SQL of the center: one file per table or use, one
+// text for all engines, the differences in dialect.go. It decides nothing:
+// rules, permissions and the clock belong to its callers.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Options say which database to open.
+type Options struct {
+	// URL is sqlite:PATH or mysql://user:password@host:3306/name?params.
+	URL string
+	// Location is the zone of the DATETIME columns (reference: schema.md 12).
+	Location *time.Location
+	// MaxConns bounds the connections to a server; 0 = 24.
+	MaxConns int
+}
+
+// Store reads and writes the database. On SQLite all writes go through one
+// connection, reads through a few others (WAL lets them run side by side).
+type Store struct {
+	w, r *sql.DB
+	d    dialect
+	loc  *time.Location
+	dsn  string // SQLite only
+}
+
+// Open connects and pings. It does not touch the schema.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	if o.MaxConns == 0 {
+		o.MaxConns = 24
+	}
+	s := &Store{loc: o.Location}
+	switch engine, rest, _ := strings.Cut(o.URL, ":"); engine {
+	case "sqlite":
+		s.d = sqliteDialect()
+		if err := s.openSQLite(rest); err != nil {
+			return nil, err
+		}
+	case "mysql":
+		s.d = mysqlDialect()
+		cfg, err := mysqlConfig(o.URL, o.Location)
+		if err != nil {
+			return nil, err
+		}
+		connector, err := mysql.NewConnector(cfg)
+		if err != nil {
+			return nil, err
+		}
+		s.w = sql.OpenDB(connector)
+		s.w.SetMaxOpenConns(o.MaxConns)
+		s.w.SetMaxIdleConns(o.MaxConns)
+		s.w.SetConnMaxIdleTime(5 * time.Minute)
+		s.r = s.w
+	default:
+		return nil, fmt.Errorf("database URL must begin with sqlite: or mysql:// (got %q)", redact(o.URL))
+	}
+	if err := s.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot reach the database %s: %w", redact(o.URL), err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) openSQLite(path string) error {
+	file, query, _ := strings.Cut(path, "?")
+	if file == "" {
+		return errors.New("sqlite: needs a file name, for example sqlite:carillon.db")
+	}
+	if dir := filepath.Dir(file); dir != "." {
+		if err := os.MkdirAll(dir, 0o750); err != nil {
+			return fmt.Errorf("folder of the database: %w", err)
+		}
+	}
+	extra, err := url.ParseQuery(query)
+	if err != nil {
+		return fmt.Errorf("parameters of the database URL: %w", err)
+	}
+	v := url.Values{}
+	v.Set("_txlock", "immediate")
+	// NORMAL survives a killed process; a site that fears power cuts asks for FULL.
+	synchronous := "NORMAL"
+	if x := extra.Get("synchronous"); x != "" {
+		synchronous = x
+	}
+	for _, p := range []string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(" + synchronous + ")"} {
+		v.Add("_pragma", p)
+	}
+	s.dsn = "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + v.Encode()
+	if s.w, err = sql.Open("sqlite", s.dsn); err != nil {
+		return err
+	}
+	s.w.SetMaxOpenConns(1)
+	s.w.SetMaxIdleConns(1)
+	if s.r, err = sql.Open("sqlite", s.dsn+"&_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	s.r.SetMaxOpenConns(4)
+	s.r.SetMaxIdleConns(4)
+	return nil
+}
+
+func mysqlConfig(raw string, loc *time.Location) (*mysql.Config, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("database URL: %w", errors.Unwrap(err)) // the URL itself holds the password
+	}
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr = "tcp", u.Host
+	if socket := u.Query().Get("socket"); socket != "" {
+		cfg.Net, cfg.Addr = "unix", socket
+	} else if u.Port() == "" {
+		cfg.Addr += ":3306"
+	}
+	cfg.User = u.User.Username()
+	cfg.Passwd, _ = u.User.Password()
+	cfg.DBName = strings.TrimPrefix(u.Path, "/")
+	if cfg.DBName == "" || strings.Contains(cfg.DBName, "/") {
+		return nil, errors.New("database URL needs the name of the database: mysql://user:password@host:3306/name")
+	}
+	if tls := u.Query().Get("tls"); tls != "" {
+		cfg.TLSConfig = tls
+	}
+	cfg.ParseTime, cfg.Loc, cfg.Collation = true, loc, "utf8mb4_unicode_ci"
+	cfg.ClientFoundRows = true // a conditional update counts the rows it matched
+	cfg.InterpolateParams = true
+	cfg.Timeout, cfg.ReadTimeout, cfg.WriteTimeout = 3*time.Second, 30*time.Second, 30*time.Second
+	return cfg, nil
+}
+
+// redact hides the password of a database URL.
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		scheme, _, _ := strings.Cut(raw, ":")
+		return scheme + ":…"
+	}
+	return u.Redacted()
+}
+
+// Engine is "sqlite" or "mysql".
+func (s *Store) Engine() string { return s.d.name }
+
+// MigrationDB gives a handle for migrations, which need several connections at
+// once, and a function that ends it.
+func (s *Store) MigrationDB() (*sql.DB, func() error, error) {
+	if s.d.name != "sqlite" {
+		return s.w, func() error { return nil }, nil
+	}
+	db, err := sql.Open("sqlite", s.dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, db.Close, nil
+}
+
+// Location is the zone of the DATETIME columns.
+func (s *Store) Location() *time.Location { return s.loc }
+
+// Ping asks the database whether it answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.w.PingContext(ctx); err != nil {
+		return err
+	}
+	var one int
+	return s.w.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+}
+
+// Close ends all connections.
+func (s *Store) Close() error {
+	var err error
+	if s.r != nil && s.r != s.w {
+		err = s.r.Close()
+	}
+	if s.w != nil {
+		err = errors.Join(err, s.w.Close())
+	}
+	return err
+}

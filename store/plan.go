@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// ErrLocked means that another node holds the schedule lock: skip this tick.
+var ErrLocked = errors.New("another node holds the schedule lock")
+
+// EnsureLock creates the lock row when it is missing: without it nothing would
+// be locked and every node would plan.
+func (s *Store) EnsureLock(ctx context.Context) error {
+	_, err := s.w.ExecContext(ctx, s.d.insertIgnore+`xxl_job_lock (lock_name) VALUES ('schedule_lock')`)
+	return err
+}
+
+// PlanDue takes the schedule lock and reads up to limit running jobs whose next
+// fire is at or before untilMS, in the order of their fires, with the groups
+// they belong to. What plan decides is written in the same transaction: all
+// runs and all new fire times, or nothing. It returns how many jobs were read
+// and how many rows were written. ErrLocked means that another node plans.
+func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
+	plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error) {
+	err = s.inTxN(ctx, 1, func(tx *sql.Tx) error {
+		var name string
+		err := tx.QueryRowContext(ctx, `SELECT lock_name FROM xxl_job_lock WHERE lock_name = 'schedule_lock'`+s.d.lockRow).Scan(&name)
+		if err != nil {
+			return fmt.Errorf("schedule lock: %w", err)
+		}
+		due, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+` FROM xxl_job_info
+			WHERE trigger_status = 1 AND trigger_next_time <= ? ORDER BY trigger_next_time LIMIT ?`+s.d.forUpdate, untilMS, limit)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		groups, err := s.groupsOf(ctx, tx, due)
+		if err != nil {
+			return err
+		}
+		plans := plan(due, groups)
+		jobs = len(due)
+		runs, err = s.writePlans(ctx, tx, plans, now)
+		return err
+	})
+	if isBusy(err) {
+		err = ErrLocked
+	}
+	return jobs, runs, err
+}
+
+func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPlan, now time.Time) (int, error) {
+	var rows []model.Run
+	byID := make(map[int]*model.JobPlan, len(plans))
+	var going []int
+	for i := range plans {
+		p := &plans[i]
+		rows = append(rows, p.Runs...)
+		byID[p.JobID] = p
+		if p.Condition != model.JobNormal {
+			if err := s.stopJob(ctx, tx, p); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		going = append(going, p.JobID)
+	}
+	if err := s.insertRuns(ctx, tx, rows, now); err != nil {
+		return 0, err
+	}
+	err := chunks(going, 500, func(ids []int) error {
+		last, lastArgs := caseBy(ids, func(id int) int64 { return byID[id].LastMS }, "trigger_last_time")
+		next, nextArgs := caseBy(ids, func(id int) int64 { return byID[id].NextMS }, "trigger_next_time")
+		old, oldArgs := caseBy(ids, func(id int) int64 { return byID[id].OldMS }, "-1")
+		args := append(append(append(lastArgs, nextArgs...), anys(ids)...), oldArgs...)
+		// MySQL assigns from left to right, so the guard must not follow the assignment: it is in WHERE.
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = `+last+`, trigger_next_time = `+next+`
+			WHERE id IN (`+marks(len(ids))+`) AND trigger_status = 1 AND trigger_next_time = `+old, args...)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || int(n) != len(ids) {
+			return errors.Join(err, fmt.Errorf("%d of %d jobs were changed by others during the scan; it is repeated", len(ids)-int(n), len(ids)))
+		}
+		return nil
+	})
+	return len(rows), err
+}
+
+// stopJob ends or quarantines a job, visibly. The last fire stays on show.
+func (s *Store) stopJob(ctx context.Context, tx *sql.Tx, p *model.JobPlan) error {
+	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_status = 0, trigger_last_time = ?, trigger_next_time = 0,
+		carillon_condition = ?, carillon_reason = ? WHERE id = ? AND trigger_status = 1 AND trigger_next_time = ?`,
+		p.LastMS, p.Condition, cut(p.Reason, 255), p.JobID, p.OldMS)
+	return err
+}
+
+const insertRunColumns = `(job_group, job_id, executor_address, executor_handler, executor_param, executor_sharding_param,
+	executor_fail_retry_count, trigger_time, trigger_code, trigger_msg, handle_code, alarm_status,
+	run_state, planned_time, finished_time, trigger_type, owner, fire_key, parent_run, first_run, run_reason)`
+
+func (s *Store) runValues(r *model.Run) []any {
+	return []any{
+		r.GroupID, r.JobID, null(r.Address), r.Handler, r.Param, null(r.Sharding), r.RetryLeft, s.dt(r.TriggerTime),
+		r.TriggerCode, null(cut(r.TriggerMsg, textBytes)), r.HandleCode, r.AlarmStatus,
+		r.Phase, r.PlannedMS, null(r.FinishedMS), r.TriggerType, null(r.Owner), null(r.FireKey), null(r.ParentID), null(r.FirstID), null(r.Reason),
+	}
+}
+
+// insertRuns writes many runs in few statements. A fire key that exists already
+// is skipped: that fire was decided before.
+func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
+	count := tally{}
+	err := chunks(runs, 300, func(part []model.Run) error {
+		var args []any
+		values := ""
+		for i := range part {
+			v := s.runValues(&part[i])
+			if i > 0 {
+				values += ","
+			}
+			values += "(" + marks(len(v)) + ")"
+			args = append(args, v...)
+			if part[i].Phase == model.PhaseMissed {
+				count.add(part[i].TriggerTime.In(s.loc), 0, 0, 0, 1)
+			} else {
+				count.add(part[i].TriggerTime.In(s.loc), 1, 0, 0, 0)
+			}
+		}
+		_, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+values, args...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.addTally(ctx, tx, count, now)
+}
+
+// InsertRun writes one run and returns its id.
+func (s *Store) InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error) {
+	var id int64
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		v := s.runValues(r)
+		res, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_log `+insertRunColumns+` VALUES (`+marks(len(v))+`)`, v...)
+		if err != nil {
+			return err
+		}
+		if id, err = res.LastInsertId(); err != nil {
+			return err
+		}
+		count := tally{}
+		count.add(r.TriggerTime.In(s.loc), 1, 0, 0, 0)
+		return s.addTally(ctx, tx, count, now)
+	})
+	return id, err
+}
+
+// AddShards makes a planned run the first of n shards and writes the others,
+// once. It reports whether the run was still planned and owned by owner.
+func (s *Store) AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error) {
+	ok := false
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_sharding_param = ?
+			WHERE id = ? AND run_state = ? AND owner = ? AND executor_sharding_param IS NULL`,
+			"0/"+itoa(total), r.ID, model.PhasePlanned, r.Owner)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err != nil || n == 0 {
+			return err
+		}
+		ok = true
+		var rest []model.Run
+		for i := 1; i < total; i++ {
+			x := *r
+			x.Sharding = itoa(i) + "/" + itoa(total)
+			x.FireKey = "s:" + strconv.FormatInt(r.ID, 10) + ":" + itoa(i)
+			rest = append(rest, x)
+		}
+		return s.insertRuns(ctx, tx, rest, now)
+	})
+	return ok, err
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

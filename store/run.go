@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// runShort leaves out the texts; runColumns has everything.
+const (
+	runShort = `id, job_group, job_id, executor_address, executor_handler, executor_sharding_param, executor_fail_retry_count,
+	trigger_time, trigger_code, handle_time, handle_code, alarm_status,
+	run_state, planned_time, sent_time, accepted_time, finished_time, trigger_type, owner, parent_run, first_run, run_reason`
+	runColumns = runShort + `, executor_param, trigger_msg, handle_msg`
+)
+
+func (s *Store) scanRun(row interface{ Scan(...any) error }, full bool) (model.Run, error) {
+	var r model.Run
+	dst := []any{
+		&r.ID, &r.GroupID, &r.JobID, nz(&r.Address), nz(&r.Handler), nz(&r.Sharding), &r.RetryLeft,
+		s.scanTime(&r.TriggerTime), &r.TriggerCode, s.scanTime(&r.HandleTime), &r.HandleCode, &r.AlarmStatus,
+		nz(&r.Phase), nz(&r.PlannedMS), nz(&r.SentMS), nz(&r.AcceptedMS), nz(&r.FinishedMS), nz(&r.TriggerType), nz(&r.Owner),
+		nz(&r.ParentID), nz(&r.FirstID), nz(&r.Reason),
+	}
+	if full {
+		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg))
+	}
+	err := row.Scan(dst...)
+	return r, err
+}
+
+func (s *Store) queryRuns(ctx context.Context, q querier, full bool, query string, args ...any) ([]model.Run, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []model.Run
+	for rows.Next() {
+		r, err := s.scanRun(rows, full)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// Run reads one run; a missing one is model.CodeNotFound.
+func (s *Store) Run(ctx context.Context, id int64) (model.Run, error) {
+	r, err := s.scanRun(s.r.QueryRowContext(ctx, `SELECT `+runColumns+` FROM xxl_job_log WHERE id = ?`, id), true)
+	return r, notFound(err, "error.run_not_found", id)
+}
+
+// Runs lists runs, newest first, with one more than f.Limit when there are more.
+// With f.After the rows next to it come, still newest first.
+func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error) {
+	where, args := inGroups("job_group", f.Groups)
+	if f.JobID != 0 {
+		where, args = where+" AND job_id = ?", append(args, f.JobID)
+	} else if f.GroupID != 0 {
+		where, args = where+" AND job_group = ?", append(args, f.GroupID)
+	}
+	switch f.Status {
+	case model.RunsSucceeded:
+		where += " AND handle_code = 200"
+	case model.RunsFailed:
+		where += " AND (handle_code NOT IN (0, 200) OR (handle_code = 0 AND trigger_code NOT IN (0, 200, 410)))"
+	case model.RunsOpen:
+		where += " AND handle_code = 0 AND trigger_code IN (0, 200)"
+	case model.RunsMissed:
+		where, args = where+" AND run_state = ?", append(args, model.PhaseMissed)
+	}
+	if !f.From.IsZero() {
+		where, args = where+" AND trigger_time >= ?", append(args, s.dt(f.From))
+	}
+	if !f.To.IsZero() {
+		where, args = where+" AND trigger_time < ?", append(args, s.dt(f.To))
+	}
+	order := "DESC"
+	switch {
+	case f.Before != 0:
+		where, args = where+" AND id < ?", append(args, f.Before)
+	case f.After != 0:
+		where, args, order = where+" AND id > ?", append(args, f.After), "ASC"
+	}
+	list, err := s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log WHERE 1 = 1`+where+
+		` ORDER BY id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
+	if order == "ASC" {
+		slices.Reverse(list)
+	}
+	return list, err
+}
+
+// RecentRuns gives the newest runs of each job, oldest first, without texts.
+// It asks per job by index, never over the table.
+func (s *Store) RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error) {
+	out := make(map[int][]model.Run, len(jobIDs))
+	for _, id := range jobIDs {
+		list, err := s.queryRuns(ctx, s.r, false,
+			`SELECT `+runShort+` FROM xxl_job_log WHERE job_id = ? ORDER BY id DESC LIMIT ?`, id, perJob)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(list)
+		out[id] = list
+	}
+	return out, nil
+}
+
+// LinkedRuns gives the other attempts, the parent and the children of a run.
+func (s *Store) LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error) {
+	first := r.FirstID
+	if first == 0 {
+		first = r.ID
+	}
+	list, err := s.queryRuns(ctx, s.r, false, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)
+		UNION SELECT `+runShort+` FROM xxl_job_log WHERE first_run = ?
+		UNION SELECT `+runShort+` FROM xxl_job_log WHERE parent_run = ?
+		ORDER BY id LIMIT ?`, first, r.ParentID, first, r.ID, limit)
+	return slices.DeleteFunc(list, func(x model.Run) bool { return x.ID == r.ID }), err
+}
+
+// NamesOfJobs gives the names of jobs by id.
+func (s *Store) NamesOfJobs(ctx context.Context, ids []int) (map[int]string, error) {
+	out := make(map[int]string, len(ids))
+	err := chunks(ids, 500, func(part []int) error {
+		rows, err := s.r.QueryContext(ctx, `SELECT id, job_desc FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int
+			var name string
+			if err := rows.Scan(&id, &name); err != nil {
+				return err
+			}
+			out[id] = name
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// FailedRuns lists the newest failed runs within the newest ids of the table,
+// so that a healthy history of millions of rows is not searched to its end.
+func (s *Store) FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error) {
+	const window = 20000
+	limitTo, args := inGroups("job_group", groups)
+	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log
+		WHERE id > (SELECT COALESCE(MAX(id), 0) FROM xxl_job_log) - `+itoa(window)+`
+		AND (handle_code NOT IN (0, 200) OR (handle_code = 0 AND trigger_code NOT IN (0, 200, 410)))`+limitTo+`
+		ORDER BY id DESC LIMIT ?`, append(args, limit)...)
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+const dateTime = "2006-01-02 15:04:05"
+
+// dt writes a DATETIME: wall clock in the store's zone, whole seconds
+// (MySQL would round a fraction up, MariaDB cuts it; reference: schema.md 12).
+func (s *Store) dt(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.In(s.loc).Format(dateTime)
+}
+
+// timeScanner reads a DATETIME of either engine as wall clock in the zone.
+type timeScanner struct {
+	dst *time.Time
+	loc *time.Location
+}
+
+func (s *Store) scanTime(dst *time.Time) sql.Scanner { return timeScanner{dst, s.loc} }
+
+// Scan implements sql.Scanner.
+func (ts timeScanner) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*ts.dst = time.Time{}
+	case time.Time:
+		// The driver's idea of the zone does not matter: the fields are the value.
+		*ts.dst = time.Date(v.Year(), v.Month(), v.Day(), v.Hour(), v.Minute(), v.Second(), 0, ts.loc)
+	case string:
+		return ts.parse(v)
+	case []byte:
+		return ts.parse(string(v))
+	default:
+		return fmt.Errorf("cannot read a time from %T", v)
+	}
+	return nil
+}
+
+func (ts timeScanner) parse(text string) error {
+	if len(text) > len(dateTime) {
+		text = text[:len(dateTime)]
+	}
+	t, err := time.ParseInLocation(dateTime, text, ts.loc)
+	*ts.dst = t
+	return err
+}
+
+// orZero reads a nullable value as its zero value.
+type orZero[T any] struct{ dst *T }
+
+// Scan implements sql.Scanner.
+func (o orZero[T]) Scan(v any) error {
+	var n sql.Null[T]
+	if err := n.Scan(v); err != nil {
+		return err
+	}
+	*o.dst = n.V
+	return nil
+}
+
+func nz[T any](dst *T) sql.Scanner { return orZero[T]{dst} }
+
+// null writes the zero value as NULL.
+func null[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}

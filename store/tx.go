@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// tries is how often a transaction is repeated that lost a deadlock.
+const tries = 6
+
+// querier is a database handle or a transaction.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// inTx runs fn in a write transaction and commits when it returns nil. It
+// rolls back on error and on panic, and tries again when the engine says that
+// trying again helps: fn must be repeatable. Inside fn only tx may be used:
+// with one SQLite connection anything else would wait for ever.
+func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	return s.inTxN(ctx, tries, fn)
+}
+
+func (s *Store) inTxN(ctx context.Context, n int, fn func(tx *sql.Tx) error) error {
+	for try := 1; ; try++ {
+		err := s.once(ctx, fn)
+		if err == nil || try >= n || !isRetryable(err) {
+			return err
+		}
+		pause := time.Duration(rand.IntN(10*try)+1) * time.Millisecond
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (s *Store) once(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	opts := &sql.TxOptions{}
+	if s.d.name == "mysql" {
+		// Less gap locking, and statements see what others committed before them.
+		opts.Isolation = sql.LevelReadCommitted
+	}
+	tx, err := s.w.BeginTx(ctx, opts)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // a no-op after Commit; also runs on panic
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// marks gives "?,?,?" for n arguments.
+func marks(n int) string {
+	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
+}
+
+// anys turns a slice into query arguments.
+func anys[T any](in []T) []any {
+	out := make([]any, len(in))
+	for i, v := range in {
+		out[i] = v
+	}
+	return out
+}
+
+// caseBy builds "CASE id WHEN ? THEN ? … ELSE other END" and its arguments.
+func caseBy[K comparable, V any](ids []K, value func(K) V, other string) (string, []any) {
+	var b strings.Builder
+	args := make([]any, 0, 2*len(ids))
+	b.WriteString("CASE id")
+	for _, id := range ids {
+		b.WriteString(" WHEN ? THEN ?")
+		args = append(args, id, value(id))
+	}
+	b.WriteString(" ELSE " + other + " END")
+	return b.String(), args
+}
+
+// chunks calls fn with at most size items at a time.
+func chunks[T any](in []T, size int, fn func([]T) error) error {
+	for len(in) > 0 {
+		n := min(size, len(in))
+		if err := fn(in[:n]); err != nil {
+			return err
+		}
+		in = in[n:]
+	}
+	return nil
+}
+
+// cut shortens a text to at most n bytes without breaking a character.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	const dots = "…"
+	n -= len(dots)
+	for n > 0 && text[n]&0xc0 == 0x80 {
+		n--
+	}
+	return text[:n] + dots
+}
+
+// textBytes is the size of a MySQL TEXT column.
+const textBytes = 65535
