@@ -48,6 +48,8 @@ func upcoming(s Schedule, start time.Time, n int) string {
 	return strings.Join(out, ",")
 }
 
+// cron_golden.tsv: expression, start in ms, zone, the next five in ms; ERROR is
+// refused, NONE never fires.
 func TestGolden(t *testing.T) {
 	// The other schedulers know no zone prefix; here it is part of the grammar.
 	ours := map[string]bool{"CRON_TZ=Asia/Shanghai 0 0 * * * ?": true}
@@ -68,7 +70,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Where the older generations differ the last column has the intended meaning.
+// cron_disagree.tsv: expression, start, zone, three generations of schedulers
+// (Q1, Q2, Q3) that differ, and the intended meaning.
 func TestDisagreements(t *testing.T) {
 	for _, row := range rows(t, "cron_disagree.tsv") {
 		s, err := Parse(row[0])
@@ -81,6 +84,8 @@ func TestDisagreements(t *testing.T) {
 	}
 }
 
+// cron_quirks.tsv: expression, start, zone, the next three in Q1, Q2, Q3, a note;
+// RUNTIME was accepted and then failed.
 func TestQuirks(t *testing.T) {
 	// Q3 drops the early times of a shifted weekday . That is a
 	// defect, not a form that anybody relies on; the intended meaning is that of
