@@ -202,10 +202,10 @@ func TestTimeoutAfterWriteIsUnknown(t *testing.T) {
 		<-release
 	})
 	defer close(release)
-	out := client(t, executorclient.Options{Timeout: 100 * time.Millisecond}).Run(t.Context(), addr, protocol.Trigger{})
+	out := client(t, executorclient.Options{Timeout: 500 * time.Millisecond}).Run(t.Context(), addr, protocol.Trigger{})
 	<-arrived
 	require.Equal(t, executorclient.Unknown, out.State)
-	require.Contains(t, out.Msg, "no answer within 100ms")
+	require.Contains(t, out.Msg, "no answer within 500ms")
 	require.ErrorIs(t, out.Err, context.DeadlineExceeded)
 }
 
