@@ -1,0 +1,93 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+func (c *Console) passwordForm(r *request) error {
+	return r.render(http.StatusOK, views.PasswordPage(views.Password{Page: r.page("password", r.loc.T("password.title"))}))
+}
+
+// password changes the own password; the old one is asked for again.
+func (c *Console) password(r *request) error {
+	v := views.Password{Page: r.page("password", r.loc.T("password.title")), Errors: map[string]string{}}
+	if r.FormValue("new") != r.FormValue("repeat") {
+		v.Errors["repeat"] = r.loc.T("password.differ")
+		return r.render(http.StatusUnprocessableEntity, views.PasswordPage(v))
+	}
+	err := c.svc.ChangePassword(r.Request().Context(), r.user.ID, r.FormValue("old"), r.FormValue("new"))
+	if model.CodeOf(err) == model.CodeInvalid {
+		v.Errors = fieldMessages(r.loc, err)
+		if len(v.Errors) == 0 {
+			v.Message = message(r.loc, err)
+		}
+		return r.render(http.StatusUnprocessableEntity, views.PasswordPage(v))
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.sessions.RenewToken(r.Request().Context()); err != nil {
+		return err
+	}
+	return r.leave(c.path("/"), r.loc.T("password.done"))
+}
+
+// preferences sets language or theme: in a cookie for this browser, and with
+// the account when somebody is logged in.
+func (c *Console) preferences(r *request) error {
+	lang, theme := r.FormValue("lang"), r.FormValue("theme")
+	if !c.texts.Known(lang) {
+		lang = ""
+	}
+	if theme != "light" && theme != "dark" {
+		theme = ""
+	}
+	for name, value := range map[string]string{languageCookie: lang, themeCookie: theme} {
+		if value != "" {
+			r.SetCookie(&http.Cookie{
+				Name: name, Value: value, Path: c.path("/"), MaxAge: int(365 * 24 * time.Hour / time.Second),
+				HttpOnly: true, Secure: c.opt.Secure, SameSite: http.SameSiteLaxMode,
+			})
+		}
+	}
+	if r.user != nil && (lang != "" || theme != "") {
+		if lang == "" {
+			lang = r.user.Language
+		}
+		if theme == "" {
+			theme = r.user.Theme
+		}
+		if err := c.svc.SetPreferences(r.Request().Context(), r.user.ID, lang, theme); err != nil {
+			return err
+		}
+	}
+	return r.Redirect(http.StatusSeeOther, c.afterLogin(localPath(r.FormValue("next"))))
+}
+
+func (c *Console) help(r *request) error {
+	return r.render(http.StatusOK, views.HelpPage(views.Help{
+		Page: r.page("help", r.loc.T("help.title")), Version: c.opt.Version, Build: c.opt.Build,
+		GoVersion: c.opt.GoVersion, SourceURL: c.opt.SourceURL, Licence: c.opt.Licence,
+	}))
+}
+
+func (c *Console) userList(r *request) error {
+	ctx := r.Request().Context()
+	rows, err := c.svc.Users(ctx, r.actor())
+	if err != nil {
+		return err
+	}
+	page, err := c.svc.Executors(ctx, r.actor()) // names for the permitted ids
+	if err != nil {
+		return err
+	}
+	v := views.Users{Page: r.page("users", r.loc.T("users.title")), Rows: rows}
+	for _, g := range page.Rows {
+		v.Groups = append(v.Groups, g.Group)
+	}
+	return r.render(http.StatusOK, views.UsersPage(v))
+}

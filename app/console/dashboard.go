@@ -1,0 +1,22 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+func (c *Console) dashboard(r *request) error {
+	d, err := c.svc.Dashboard(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	v := views.Dashboard{
+		Page: r.page("dashboard", r.loc.T("dash.title")), Jobs: d.Jobs, RunsTotal: d.RunsTotal, Today: d.Today,
+		Days: d.Days, NodesAlive: d.NodesAlive, NodesKnown: d.NodesKnown, Next: d.Next, Centers: d.Centers,
+	}
+	for _, run := range d.FailedRecently {
+		v.Failed = append(v.Failed, views.FailedRun{Run: run, Message: runMessage(r.loc, run)})
+	}
+	return r.pageOr(http.StatusOK, views.DashboardPage(v), views.DashboardPanel(v))
+}

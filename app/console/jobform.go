@@ -1,0 +1,207 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+// formOf turns a job into the texts of the form.
+func formOf(in jobs.JobInput) map[string]string {
+	v := map[string]string{
+		"group": positive(in.GroupID), "name": in.Name, "author": in.Author, "alarm_email": in.AlarmEmail,
+		"schedule_type": string(in.ScheduleType), "misfire": string(in.Misfire), "route": string(in.Route),
+		"handler": in.Handler, "param": in.Param, "block": string(in.Block), "timeout": strconv.Itoa(in.TimeoutSec),
+		"retry": strconv.Itoa(in.RetryCount), "glue_type": string(in.GlueType), "glue_source": in.GlueSource,
+		"glue_remark": in.GlueRemark, "child_ids": in.ChildIDs, "version": strconv.FormatInt(in.Version, 10),
+	}
+	switch in.ScheduleType {
+	case model.ScheduleFixRate:
+		v["seconds"] = in.ScheduleConf
+	case model.ScheduleCron:
+		v["zone"], v["schedule_conf"] = splitZone(in.ScheduleConf)
+	}
+	return v
+}
+
+func positive(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func inputOf(j model.Job) jobs.JobInput {
+	return jobs.JobInput{
+		GroupID: j.GroupID, Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
+		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param,
+		Block: j.Block, TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, GlueType: j.GlueType,
+		GlueSource: j.GlueSource, GlueRemark: j.GlueRemark, ChildIDs: j.ChildIDs, Version: j.Version,
+	}
+}
+
+// scheduleConf is the schedule text behind the visible sub-fields of a form.
+func scheduleConf(get func(string) string) string {
+	switch model.ScheduleType(get("schedule_type")) {
+	case model.ScheduleCron:
+		return joinZone(get("zone"), get("schedule_conf"))
+	case model.ScheduleFixRate:
+		return strings.TrimSpace(get("seconds"))
+	}
+	return ""
+}
+
+// bindJob reads the form. The texts come back as typed, for redrawing; bad
+// gives the numbers that are none.
+func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model.Error) {
+	values = formOf(in)
+	for _, name := range []string{"schedule_conf", "seconds", "zone"} {
+		values[name] = ""
+	}
+	for name := range values {
+		values[name] = strings.ReplaceAll(r.FormValue(name), "\r\n", "\n")
+	}
+	get := func(name string) string { return values[name] }
+	bad = model.Errf(model.CodeInvalid, "error.invalid")
+	number := func(name string) int {
+		text := strings.TrimSpace(get(name))
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			bad.AddField(name, "field.number")
+		}
+		return n
+	}
+	version, _ := strconv.ParseInt(get("version"), 10, 64) // a broken one is 0: no check
+	in = jobs.JobInput{
+		GroupID: number("group"), Name: get("name"), Author: get("author"), AlarmEmail: get("alarm_email"),
+		ScheduleType: model.ScheduleType(get("schedule_type")), ScheduleConf: scheduleConf(get),
+		Misfire: model.MisfireStrategy(get("misfire")), Route: model.RouteStrategy(get("route")),
+		Handler: get("handler"), Param: get("param"), Block: model.BlockStrategy(get("block")),
+		TimeoutSec: number("timeout"), RetryCount: number("retry"), GlueType: model.GlueType(get("glue_type")),
+		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Version: version,
+	}
+	if len(bad.Fields) == 0 {
+		return in, values, nil
+	}
+	return in, values, bad
+}
+
+// jobNew shows the form with defaults, or with the values of another job.
+func (c *Console) jobNew(r *request) error {
+	in, copyOf := jobs.NewJobInput(), r.queryInt("copy")
+	in.GroupID, in.Author = r.queryInt("executor"), r.user.Name
+	if copyOf > 0 {
+		j, err := c.svc.Job(r.Request().Context(), r.actor(), copyOf)
+		if err != nil {
+			return err
+		}
+		in = inputOf(j)
+		in.Version = 0
+	}
+	return c.drawJob(r, http.StatusOK, views.JobForm{CopyOf: copyOf, Values: formOf(in)})
+}
+
+func (c *Console) jobEdit(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	j, err := c.svc.Job(r.Request().Context(), r.actor(), id)
+	if err != nil {
+		return err
+	}
+	return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Values: formOf(inputOf(j))})
+}
+
+// drawJob draws the form with the executors on offer and the preview.
+func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
+	page, err := c.svc.ListJobs(r.Request().Context(), r.actor(), model.JobFilter{Groups: r.actor().GroupLimit(), Limit: 1})
+	if err != nil {
+		return err
+	}
+	title := r.loc.T("form.new")
+	if v.ID > 0 {
+		title = r.loc.T("form.edit", "ID", v.ID)
+	}
+	v.Page, v.Groups = r.page("jobs", title), page.Groups
+	v.Preview = c.preview(r, func(name string) string { return v.Values[name] })
+	return r.render(status, views.JobFormPage(v))
+}
+
+func (c *Console) preview(r *request, get func(string) string) views.Preview {
+	v := views.Preview{Page: views.Page{L: r.loc, Base: c.base, Asset: c.files.URL, Now: r.now}}
+	conf := scheduleConf(get)
+	if v.Empty = conf == ""; v.Empty {
+		return v
+	}
+	p, err := c.svc.Preview(model.ScheduleType(get("schedule_type")), conf, r.loc.Lang(), 5)
+	if err != nil {
+		if v.Error = message(r.loc, err); v.Error == "" {
+			v.Error = r.loc.T("error.cron")
+		}
+		for _, text := range fieldMessages(r.loc, err) {
+			v.Error = text
+		}
+		return v
+	}
+	v.Words, v.Next, v.Zone = p.InWords, p.Next, p.Zone
+	return v
+}
+
+// jobPreview answers while somebody types a schedule.
+func (c *Console) jobPreview(r *request) error {
+	return r.render(http.StatusOK, views.PreviewFragment(c.preview(r, r.QueryParam)))
+}
+
+func (c *Console) jobAdd(r *request) error {
+	in, values, bad := bindJob(r)
+	if bad != nil {
+		return c.redrawJob(r, 0, values, bad)
+	}
+	if _, err := c.svc.AddJob(r.Request().Context(), r.actor(), in); err != nil {
+		return c.redrawJob(r, 0, values, err)
+	}
+	return r.leave(c.path("/jobs"), r.loc.T("jobs.added", "Name", in.Name))
+}
+
+func (c *Console) jobUpdate(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	in, values, bad := bindJob(r)
+	if bad != nil {
+		return c.redrawJob(r, id, values, bad)
+	}
+	if err := c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in); err != nil {
+		return c.redrawJob(r, id, values, err)
+	}
+	return r.leave(c.path("/jobs"), r.loc.T("jobs.saved", "Name", in.Name))
+}
+
+// redrawJob shows the form again with what was typed and what is wrong.
+func (c *Console) redrawJob(r *request, id int, values map[string]string, err error) error {
+	v := views.JobForm{ID: id, Values: values, Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
+	switch model.CodeOf(err) {
+	case model.CodeConflict:
+		v.Conflict = true
+	case model.CodeInvalid:
+	default:
+		return err
+	}
+	if text := v.Errors["schedule_conf"]; values["schedule_type"] == string(model.ScheduleFixRate) && text != "" {
+		delete(v.Errors, "schedule_conf")
+		v.Errors["seconds"] = text
+	}
+	if len(v.Errors) > 0 {
+		v.Message = r.loc.T("form.errors")
+	}
+	return c.drawJob(r, statusOf(err), v)
+}

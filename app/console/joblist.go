@@ -1,0 +1,97 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+// bindJobFilter reads the filter of the job list from the address.
+func bindJobFilter(r *request) views.JobFilter {
+	f := views.JobFilter{
+		GroupID: r.queryInt("executor"), Text: strings.TrimSpace(r.QueryParam("q")),
+		Page: max(1, r.queryInt("page")), PageSize: r.queryInt("size"),
+	}
+	if s := r.QueryParam("status"); s == "running" || s == "stopped" {
+		f.Status = s
+	}
+	if !slices.Contains(views.PageSizes(), f.PageSize) {
+		f.PageSize = views.PageSizes()[0]
+	}
+	return f
+}
+
+// jobList shows the jobs. The bare address, as in the menu, returns to the
+// filter that was used last.
+func (c *Console) jobList(r *request) error {
+	query := r.QueryString()
+	if last := c.sessions.GetString(r.Request().Context(), keyJobs); query == "" && last != "" && !r.htmx() {
+		return r.Redirect(http.StatusSeeOther, c.path("/jobs?"+last))
+	}
+	f := bindJobFilter(r)
+	if f == (views.JobFilter{Page: 1, PageSize: views.PageSizes()[0]}) {
+		query = ""
+	}
+	c.rememberJobs(r, query)
+	mf := model.JobFilter{
+		GroupID: f.GroupID, Groups: r.actor().GroupLimit(), Text: f.Text,
+		Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize,
+	}
+	switch status := model.JobRunning; f.Status {
+	case "stopped":
+		status = model.JobStopped
+		fallthrough
+	case "running":
+		mf.Status = &status
+	}
+	page, err := c.svc.ListJobs(r.Request().Context(), r.actor(), mf)
+	if err != nil {
+		return err
+	}
+	v := views.Jobs{
+		Page: r.page("jobs", r.loc.T("jobs.title")), Filter: f, Total: page.Total, Counts: page.Counts, Groups: page.Groups,
+	}
+	for _, row := range page.Rows {
+		v.Rows = append(v.Rows, c.jobRow(r, row))
+	}
+	return r.pageOr(http.StatusOK, views.JobsPage(v), views.JobsPanel(v))
+}
+
+func (c *Console) jobRow(r *request, row jobs.JobRow) views.JobRow {
+	out := views.JobRow{Job: row.Job, GroupTitle: row.GroupTitle, Recent: row.Recent}
+	if row.ScheduleType == model.ScheduleNone {
+		return out
+	}
+	out.Zone, out.Conf = splitZone(row.ScheduleConf)
+	p, err := c.svc.Preview(row.ScheduleType, row.ScheduleConf, r.loc.Lang(), 0)
+	if err != nil {
+		out.Words = message(r.loc, err)
+	} else {
+		out.Words = p.InWords
+	}
+	return out
+}
+
+// splitZone takes the optional zone prefix off a cron text.
+func splitZone(conf string) (zone, rest string) {
+	for _, prefix := range []string{"CRON_TZ=", "TZ="} {
+		if after, ok := strings.CutPrefix(conf, prefix); ok {
+			zone, rest, _ = strings.Cut(after, " ")
+			return zone, strings.TrimSpace(rest)
+		}
+	}
+	return "", conf
+}
+
+// joinZone puts the zone back before a cron text.
+func joinZone(zone, conf string) string {
+	conf = strings.TrimSpace(conf)
+	if zone == "" || conf == "" {
+		return conf
+	}
+	return "CRON_TZ=" + zone + " " + conf
+}

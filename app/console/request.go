@@ -1,0 +1,204 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+const (
+	languageCookie = "carillon_lang"
+	themeCookie    = "carillon_theme"
+)
+
+// request is one request with what the middleware found out about it.
+type request struct {
+	echo.Context
+	c       *Console
+	id      string
+	started time.Time
+	now     time.Time   // in the zone of the center
+	user    *model.User // nil when nobody is logged in
+	loc     *i18n.Localizer
+	theme   string
+}
+
+// choose finds language and theme.
+func (r *request) choose() {
+	var lang string
+	if r.user != nil {
+		lang, r.theme = r.user.Language, r.user.Theme
+	}
+	r.loc = r.c.texts.Choose(lang, r.cookie(languageCookie), r.Request().Header.Get("Accept-Language"))
+	if r.theme == "" {
+		r.theme = r.cookie(themeCookie)
+	}
+	if r.theme != "light" && r.theme != "dark" {
+		r.theme = ""
+	}
+}
+
+func (r *request) cookie(name string) string {
+	if ck, err := r.Request().Cookie(name); err == nil {
+		return ck.Value
+	}
+	return ""
+}
+
+// actor is who asks, for the service.
+func (r *request) actor() model.Actor {
+	if r.user == nil {
+		return model.Actor{}
+	}
+	return r.user.Actor()
+}
+
+// htmx reports whether a fragment is wanted.
+func (r *request) htmx() bool {
+	h := r.Request().Header
+	return h.Get("HX-Request") == "true" && h.Get("HX-History-Restore-Request") != "true"
+}
+
+// idParam gives the id in the path; anything but a positive number is not found.
+func (r *request) idParam() (int64, error) {
+	n, err := strconv.ParseInt(r.Param("id"), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	return n, nil
+}
+
+func (r *request) jobID() (int, error) {
+	n, err := r.idParam()
+	if err == nil && n > model.MaxID {
+		return 0, model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	return int(n), err
+}
+
+// queryInt gives a number of the query, or 0.
+func (r *request) queryInt(name string) int {
+	n, err := strconv.Atoi(r.QueryParam(name))
+	if err != nil || n < 0 || n > model.MaxID {
+		return 0
+	}
+	return n
+}
+
+// page gives what every page needs. The toast of the last action is taken out
+// of the session, so it is shown once.
+func (r *request) page(nav, title string) views.Page {
+	p := views.Page{
+		L: r.loc, Base: r.c.base, Asset: r.c.files.URL, Now: r.now, Title: title, Nav: nav,
+		Path: r.Request().URL.RequestURI(), Theme: r.theme,
+	}
+	if r.user != nil {
+		p.User, p.Admin = r.user.Name, r.user.Role == model.RoleAdmin
+	}
+	if r.Request().Method != http.MethodGet {
+		p.Path = r.c.path("/" + nav)
+	}
+	if !r.htmx() {
+		p.Toast = r.c.takeFlash(r)
+	}
+	return p
+}
+
+// render draws into a buffer first, so that a failure can still become an
+// error page with its proper status.
+func (r *request) render(status int, component templ.Component) error {
+	var b bytes.Buffer
+	if err := component.Render(r.Request().Context(), &b); err != nil {
+		return err
+	}
+	r.Response().Header().Add("Vary", "HX-Request")
+	return r.HTMLBlob(status, b.Bytes())
+}
+
+// pageOr draws the fragment for htmx and the page for everyone else.
+func (r *request) pageOr(status int, page, fragment templ.Component) error {
+	if r.htmx() {
+		return r.render(status, fragment)
+	}
+	return r.render(status, page)
+}
+
+// done ends an action that leaves the person where they are: a toast and fresh
+// lists for htmx, else a redirect and the toast on the next page.
+func (r *request) done(to, text string) error {
+	if r.htmx() {
+		r.trigger(map[string]any{
+			"carillon:toast": views.Toast{Kind: "ok", Text: text}, "carillon:refresh": "", "carillon:close": "",
+		})
+		return r.NoContent(http.StatusNoContent)
+	}
+	return r.leave(to, text)
+}
+
+// leave ends an action by going to another page.
+func (r *request) leave(to, text string) error {
+	r.c.putFlash(r, views.Toast{Kind: "ok", Text: text})
+	if r.htmx() {
+		r.Response().Header().Set("HX-Redirect", to)
+		return r.NoContent(http.StatusNoContent)
+	}
+	return r.Redirect(http.StatusSeeOther, to)
+}
+
+// trigger sends events to the page. Header values are ASCII only.
+func (r *request) trigger(events map[string]any) {
+	raw, err := json.Marshal(events)
+	if err != nil {
+		return // plain strings always marshal
+	}
+	r.Response().Header().Set("HX-Trigger", asciiJSON(raw))
+}
+
+func asciiJSON(raw []byte) string {
+	var b strings.Builder
+	for _, c := range string(raw) {
+		if c < 0x80 {
+			b.WriteRune(c)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{c}) {
+			b.WriteString(`\u`)
+			h := strconv.FormatUint(uint64(u), 16)
+			b.WriteString(strings.Repeat("0", 4-len(h)) + h)
+		}
+	}
+	return b.String()
+}
+
+// path puts the base path before a path of ours.
+func (c *Console) path(p string) string { return c.base + p }
+
+// localPath gives s if it is a path on this site, else "". It refuses all that
+// a browser might take for another host.
+func localPath(s string) string {
+	if len(s) == 0 || s[0] != '/' || strings.HasPrefix(s, "//") || strings.Contains(s, `\`) {
+		return ""
+	}
+	for _, c := range s {
+		if c < 0x20 || c == 0x7f {
+			return ""
+		}
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host != "" || u.Scheme != "" || strings.HasPrefix(u.Path, "//") {
+		return ""
+	}
+	return s
+}

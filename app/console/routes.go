@@ -1,0 +1,87 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/static"
+)
+
+// access says who may use a route. The zero value lets nobody in, so a route
+// without a rule is closed.
+type access int
+
+const (
+	nobody access = iota
+	anybody
+	users // logged in; the service checks the executor
+	admins
+)
+
+type handler func(*request) error
+
+// routes is the whole site. What is not listed here does not exist.
+func (c *Console) routes() {
+	const get, post = http.MethodGet, http.MethodPost
+	table := []struct {
+		method, path string
+		who          access
+		do           handler
+	}{
+		{get, "/login", anybody, c.loginForm},
+		{post, "/login", anybody, c.login},
+		{post, "/logout", anybody, c.logout},
+		{post, "/preferences", anybody, c.preferences},
+		{get, "/", users, c.dashboard},
+		{get, "/help", users, c.help},
+		{get, "/password", users, c.passwordForm},
+		{post, "/password", users, c.password},
+
+		{get, "/jobs", users, c.jobList},
+		{post, "/jobs", users, c.jobAdd},
+		{get, "/jobs/new", users, c.jobNew},
+		{get, "/jobs/preview", users, c.jobPreview},
+		{post, "/jobs/:id", users, c.jobUpdate},
+		{get, "/jobs/:id/edit", users, c.jobEdit},
+		{post, "/jobs/:id/start", users, c.jobStart},
+		{post, "/jobs/:id/stop", users, c.jobStop},
+		{get, "/jobs/:id/delete", users, c.jobDeleteForm},
+		{post, "/jobs/:id/delete", users, c.jobDelete},
+		{get, "/jobs/:id/run", users, c.runOnceForm},
+		{post, "/jobs/:id/run", users, c.runOnce},
+
+		{get, "/runs", users, c.runList},
+		{get, "/runs/:id", users, c.run},
+		{get, "/runs/:id/log", users, c.runLog},
+		{get, "/runs/:id/log/stream", users, c.runLogStream},
+		{get, "/runs/:id/kill", users, c.runKillForm},
+		{post, "/runs/:id/kill", users, c.runKill},
+
+		{get, "/executors", admins, c.executorList},
+		{post, "/executors", admins, c.executorAdd},
+		{get, "/executors/new", admins, c.executorNew},
+		{post, "/executors/adopt", admins, c.executorAdopt},
+		{post, "/executors/:id", admins, c.executorUpdate},
+		{get, "/executors/:id/edit", admins, c.executorEdit},
+		{get, "/executors/:id/delete", admins, c.executorDeleteForm},
+		{post, "/executors/:id/delete", admins, c.executorDelete},
+
+		{get, "/users", admins, c.userList},
+		{get, "/*", users, c.notFound},
+	}
+	g := c.echo.Group(c.base)
+	g.GET(static.Prefix+"*", echo.WrapHandler(c.files))
+	g.HEAD(static.Prefix+"*", echo.WrapHandler(c.files))
+	for _, r := range table {
+		g.Add(r.method, r.path, c.wrap(r.who, r.do))
+	}
+	if c.base != "" {
+		c.echo.GET(c.base, func(e echo.Context) error { return e.Redirect(http.StatusSeeOther, c.base+"/") })
+	}
+}
+
+func (c *Console) notFound(*request) error {
+	return model.Errf(model.CodeNotFound, "error.not_found")
+}

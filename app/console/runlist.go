@@ -1,0 +1,96 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+const runPageSize = 50
+
+// bindRunFilter reads the filter of the run list from the address.
+func bindRunFilter(r *request) views.RunFilter {
+	f := views.RunFilter{
+		GroupID: r.queryInt("executor"), JobID: r.queryInt("job"), Preset: r.QueryParam("preset"),
+		From: r.QueryParam("from"), To: r.QueryParam("to"),
+	}
+	switch s := model.RunStatus(r.QueryParam("status")); s {
+	case model.RunsSucceeded, model.RunsFailed, model.RunsOpen, model.RunsMissed:
+		f.Status = string(s)
+	}
+	f.Before, _ = strconv.ParseInt(r.QueryParam("before"), 10, 64) // not a number is no key
+	f.After, _ = strconv.ParseInt(r.QueryParam("after"), 10, 64)
+	f.Before, f.After = max(0, f.Before), max(0, f.After)
+	if !slices.Contains(views.Presets(), f.Preset) {
+		f.Preset = "any"
+		if f.From != "" || f.To != "" {
+			f.Preset = "custom"
+		}
+	}
+	if f.Preset != "custom" {
+		f.From, f.To = "", ""
+	}
+	return f
+}
+
+// period turns a preset or the two inputs into instants; zero means open.
+func period(f views.RunFilter, now time.Time) (from, to time.Time) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch f.Preset {
+	case "hour":
+		return now.Add(-time.Hour), to
+	case "today":
+		return day, to
+	case "yesterday":
+		return day.AddDate(0, 0, -1), day
+	case "week":
+		return day.AddDate(0, 0, -7), to
+	case "month":
+		return day.AddDate(0, 0, -30), to
+	case "custom":
+		return localTime(f.From, now.Location()), localTime(f.To, now.Location())
+	}
+	return from, to
+}
+
+// localTime reads what a datetime-local input gives, with or without seconds.
+func localTime(s string, zone *time.Location) time.Time {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+func (c *Console) runList(r *request) error {
+	f := bindRunFilter(r)
+	mf := model.RunFilter{
+		GroupID: f.GroupID, JobID: f.JobID, Groups: r.actor().GroupLimit(), Status: model.RunStatus(f.Status),
+		Before: f.Before, After: f.After, Limit: runPageSize,
+	}
+	mf.From, mf.To = period(f, r.now)
+	page, err := c.svc.ListRuns(r.Request().Context(), r.actor(), mf)
+	if err != nil {
+		return err
+	}
+	// A job of another executor than the chosen one: the executor was changed.
+	if f.JobID > 0 && f.GroupID > 0 && !slices.ContainsFunc(page.Jobs, func(j model.Job) bool { return j.ID == f.JobID }) {
+		f.JobID, mf.JobID = 0, 0
+		if page, err = c.svc.ListRuns(r.Request().Context(), r.actor(), mf); err != nil {
+			return err
+		}
+	}
+	v := views.Runs{
+		Page: r.page("runs", r.loc.T("runs.title")), Filter: f, Groups: page.Groups, Jobs: page.Jobs,
+		Older: page.Older, Newer: page.Newer,
+	}
+	for _, run := range page.Rows {
+		v.Rows = append(v.Rows, views.RunRow{Run: run, Message: runMessage(r.loc, run)})
+	}
+	return r.pageOr(http.StatusOK, views.RunsPage(v), views.RunsPanel(v))
+}

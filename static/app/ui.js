@@ -1,0 +1,135 @@
+// Toasts, dialog, menus, clock, keyboard and dependent form fields.
+// Everything works without this file, only less comfortably.
+
+const $ = (id) => document.getElementById(id);
+const base = document.body.dataset.base || "";
+
+// --- toasts ---------------------------------------------------------------
+
+function armToast(line) {
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "toast-close";
+  close.textContent = "×";
+  close.setAttribute("aria-label", $("toasts").dataset.close);
+  close.addEventListener("click", () => line.remove());
+  line.append(close);
+  // Bad news stays until it is closed.
+  if (!line.classList.contains("bad")) setTimeout(() => line.remove(), 6000);
+}
+
+document.querySelectorAll("#toasts .toast-line").forEach(armToast);
+
+document.addEventListener("carillon:toast", (e) => {
+  const line = document.createElement("div");
+  line.className = "toast-line " + (e.detail.Kind === "bad" ? "bad" : "ok");
+  line.dataset.testid = "toast";
+  line.textContent = e.detail.Text;
+  $("toasts").append(line);
+  armToast(line);
+});
+
+// --- dialog ---------------------------------------------------------------
+
+const dialog = $("dialog");
+
+document.addEventListener("htmx:afterSwap", (e) => {
+  if (e.detail.target !== dialog || dialog.open) return;
+  document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover());
+  dialog.showModal();
+});
+
+document.addEventListener("carillon:close", () => dialog?.close());
+
+dialog?.addEventListener("click", (e) => {
+  if (e.target === dialog || e.target.closest("[data-close]")) {
+    e.preventDefault();
+    dialog.close();
+  }
+});
+
+dialog?.addEventListener("close", () => dialog.replaceChildren());
+
+// --- menus ----------------------------------------------------------------
+
+document.addEventListener("beforetoggle", (e) => {
+  const menu = e.target;
+  if (e.newState !== "open" || !menu.classList?.contains("menu")) return;
+  const button = document.querySelector(`[popovertarget="${menu.id}"]`);
+  if (!button) return;
+  const at = button.getBoundingClientRect();
+  menu.style.right = Math.max(8, document.documentElement.clientWidth - at.right) + "px";
+  const up = at.top > innerHeight * 0.7;
+  menu.style.top = up ? "auto" : at.bottom + 4 + "px";
+  menu.style.bottom = up ? innerHeight - at.top + 4 + "px" : "auto";
+}, true);
+
+// A menu that hangs at a scrolled-away button looks lost.
+addEventListener("scroll", () => document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover()), { passive: true });
+
+// --- clock ----------------------------------------------------------------
+
+const clock = $("clock");
+if (clock) {
+  // The center's time goes on with the local one; only the difference counts.
+  const ahead = Number(clock.dataset.ms) - Date.now() + Number(clock.dataset.offset) * 1000;
+  const tick = () => {
+    clock.textContent = new Date(Date.now() + ahead).toISOString().slice(11, 19);
+  };
+  tick();
+  setInterval(tick, 1000);
+}
+
+// --- requests -------------------------------------------------------------
+
+document.addEventListener("htmx:configRequest", (e) => {
+  if (e.detail.verb !== "get") return;
+  // Addresses are bookmarked and shared: keep them short.
+  for (const [name, value] of [...e.detail.formData.entries()]) {
+    if (value === "") e.detail.formData.delete(name);
+  }
+});
+
+if (window.Idiomorph) window.Idiomorph.defaults.ignoreActiveValue = true;
+
+// --- forms ----------------------------------------------------------------
+
+function showFields(form) {
+  form.querySelectorAll("[data-when]").forEach((box) => {
+    const value = form.elements[box.dataset.when]?.value;
+    box.hidden = box.dataset.is ? !box.dataset.is.split(" ").includes(value) : value === box.dataset.not;
+  });
+}
+
+document.querySelectorAll("[data-job-form]").forEach((form) => {
+  showFields(form);
+  form.addEventListener("change", () => showFields(form));
+});
+
+// --- keyboard -------------------------------------------------------------
+
+const places = { d: "/", j: "/jobs", r: "/runs" };
+let afterG = 0;
+
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || dialog?.open) return;
+  if (e.target.closest("input, select, textarea, [contenteditable]")) return;
+  const go = Date.now() - afterG < 1200 && places[e.key];
+  afterG = 0;
+  if (go) {
+    location.assign(base + go);
+  } else if (e.key === "g") {
+    afterG = Date.now();
+  } else if (e.key === "/") {
+    const box = document.querySelector("[data-search], #log-search");
+    if (box) {
+      e.preventDefault();
+      box.focus();
+      box.select();
+    }
+  } else if (e.key === "?") {
+    location.assign(base + "/help");
+  } else if (e.key === "p") {
+    $("live-toggle")?.click();
+  }
+});

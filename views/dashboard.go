@@ -1,0 +1,217 @@
+package views
+
+import (
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Dashboard is the landing page.
+type Dashboard struct {
+	Page
+	Jobs       model.JobCounts
+	RunsTotal  int64
+	Today      model.DayCount
+	Days       []model.DayCount
+	NodesAlive int
+	NodesKnown int
+	Failed     []FailedRun
+	Next       []model.Job
+	Centers    []model.Node
+}
+
+// FailedRun is a run that went wrong, with its message as plain text.
+type FailedRun struct {
+	model.Run
+	Message string
+}
+
+func made(d model.DayCount) int { return d.Running + d.Succeeded + d.Failed }
+
+// dayURL is the list of the runs of a day.
+func (v Dashboard) dayURL(d model.DayCount, status model.RunStatus) string {
+	day, err := time.ParseInLocation(time.DateOnly, d.Day, v.Now.Location())
+	if err != nil {
+		return v.URL("/runs")
+	}
+	const local = "2006-01-02T15:04:05"
+	return v.URL("/runs", "preset", "custom", "from", day.Format(local),
+		"to", day.AddDate(0, 0, 1).Format(local), "status", string(status))
+}
+
+// Geometry of the day chart in user units.
+const (
+	chartLeft   = 46
+	chartPitch  = 84
+	chartBar    = 40
+	upperTop    = 12
+	upperBottom = 152
+	lowerTop    = 204
+	lowerBottom = 252
+	chartHeight = 276
+)
+
+type dayBar struct {
+	Label, Title, URL, BadURL string
+	X, Mid                    string
+	Parts                     []bar // success and in progress
+	Bad                       []bar // failed and missed, own scale
+}
+
+// dayChart is the bars and the two scales of the day chart.
+type dayChart struct {
+	Bars         []dayBar
+	Upper, Lower []tick
+	Width        string
+}
+
+type tick struct{ Y, Label string }
+
+// niceTop rounds up to 1, 2 or 5 times a power of ten.
+func niceTop(n int) int {
+	for step := 1; ; step *= 10 {
+		for _, f := range []int{1, 2, 5} {
+			if f*step >= n {
+				return max(2, f*step)
+			}
+		}
+	}
+}
+
+func (v Dashboard) chart() dayChart {
+	most, worst := 0, 0
+	for _, d := range v.Days {
+		most, worst = max(most, d.Succeeded+d.Running), max(worst, d.Failed+d.Missed)
+	}
+	top, low := niceTop(most), niceTop(worst)
+	scale := func(n, limit, height int) float64 { return float64(n) * float64(height) / float64(limit) }
+	ticks := func(limit, topY, bottomY int) []tick {
+		return []tick{
+			{itoa(bottomY), "0"},
+			{decimal(float64(topY+bottomY) / 2), v.short(limit / 2)},
+			{itoa(topY), v.short(limit)},
+		}
+	}
+	c := dayChart{
+		Upper: ticks(top, upperTop, upperBottom), Lower: []tick{{itoa(lowerBottom), "0"}, {itoa(lowerTop), v.short(low)}},
+		Width: itoa(chartLeft + len(v.Days)*chartPitch),
+	}
+	for i, d := range v.Days {
+		x := chartLeft + i*chartPitch + (chartPitch-chartBar)/2
+		b := dayBar{
+			Label: v.dayLabel(d.Day), X: itoa(x), Mid: itoa(x + chartBar/2),
+			Title: v.T("dash.day_title", "Day", d.Day, "Succeeded", v.L.Number(int64(d.Succeeded)),
+				"Failed", v.L.Number(int64(d.Failed)), "Running", v.L.Number(int64(d.Running)),
+				"Missed", v.L.Number(int64(d.Missed))),
+			URL: v.dayURL(d, model.RunsAll), BadURL: v.dayURL(d, model.RunsFailed),
+		}
+		stack := func(bottom float64, n, limit, height int, class string) (bar, float64) {
+			h := scale(n, limit, height)
+			if n > 0 {
+				h = max(h, 2) // what exists is visible
+			}
+			return bar{X: itoa(x), Y: decimal(bottom - h), H: decimal(h), Class: class}, bottom - h
+		}
+		one, y := stack(upperBottom, d.Succeeded, top, upperBottom-upperTop, "b-ok")
+		two, _ := stack(y, d.Running, top, upperBottom-upperTop, "b-open")
+		b.Parts = []bar{one, two}
+		one, y = stack(lowerBottom, d.Failed, low, lowerBottom-lowerTop, "b-bad")
+		two, _ = stack(y, d.Missed, low, lowerBottom-lowerTop, "b-missed")
+		b.Bad = []bar{one, two}
+		c.Bars = append(c.Bars, b)
+	}
+	return c
+}
+
+// short gives a scale label: 500, 50 k, 2 M.
+func (v Dashboard) short(n int) string {
+	switch {
+	case n >= 1_000_000 && n%100_000 == 0:
+		return v.L.Number(int64(n/1_000_000)) + " M"
+	case n >= 10_000:
+		return v.L.Number(int64(n/1000)) + " k"
+	}
+	return v.L.Number(int64(n))
+}
+
+func (v Dashboard) dayLabel(day string) string {
+	if len(day) == len(time.DateOnly) {
+		return day[5:]
+	}
+	return day
+}
+
+// Executors is the executor list.
+type Executors struct {
+	Page
+	Rows       []ExecutorRow
+	Unassigned []ExecutorRow
+	Command    string // starts a sample executor for this center
+}
+
+// ExecutorRow is one executor or one app name that waits to be added.
+type ExecutorRow struct {
+	model.Group
+	Nodes    []ExecutorNode
+	JobCount int
+}
+
+// ExecutorNode is one address of an executor.
+type ExecutorNode struct {
+	Address string
+	Beat    time.Time
+	Alive   bool
+}
+
+// ExecutorForm is the form of a new or an existing executor.
+type ExecutorForm struct {
+	Page
+	ID      int
+	Values  map[string]string
+	Errors  map[string]string
+	Message string
+}
+
+func (v ExecutorForm) field(name, label string) Field {
+	f := Field{Name: name, Label: v.T(label), Value: v.Values[name], Error: v.Errors[name]}
+	for _, n := range []string{"app_name", "title", "address_type", "address_list"} {
+		if v.Errors[n] != "" {
+			f.Focus = n == name
+			break
+		}
+	}
+	return f
+}
+
+// Users is the list of accounts.
+type Users struct {
+	Page
+	Rows   []model.User
+	Groups []model.Group
+}
+
+// groupNames gives the executors that a user may use.
+func (v Users) groupNames(u model.User) []string {
+	var out []string
+	actor := u.Actor()
+	for _, g := range v.Groups {
+		if !actor.Admin && actor.Sees(g.ID) {
+			out = append(out, g.Title)
+		}
+	}
+	return out
+}
+
+// Password is the form that changes the own password.
+type Password struct {
+	Page
+	Errors  map[string]string
+	Message string
+}
+
+// Help is the help page.
+type Help struct {
+	Page
+	Version, Build, GoVersion string
+	SourceURL, Licence        string
+}

@@ -1,0 +1,309 @@
+package views
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Jobs is the job list.
+type Jobs struct {
+	Page
+	Filter JobFilter
+	Rows   []JobRow
+	Total  int
+	Counts model.JobCounts
+	Groups []model.Group
+}
+
+// JobFilter is the job filter as it stands in the address.
+type JobFilter struct {
+	GroupID  int
+	Status   string // "", running, stopped
+	Text     string
+	Page     int // from 1
+	PageSize int
+}
+
+// PageSizes are the offered numbers of rows.
+func PageSizes() []int { return []int{25, 50, 100} }
+
+// JobRow is one line of the job list.
+type JobRow struct {
+	model.Job
+	GroupTitle string
+	Conf       string // schedule without its zone
+	Zone       string // zone of the schedule, "" = that of the center
+	Words      string
+	Recent     []model.Run
+}
+
+// url gives the address of the list with one setting changed.
+func (v Jobs) url(change func(*JobFilter)) string {
+	f := v.Filter
+	change(&f)
+	return v.filterURL(f)
+}
+
+func (v Jobs) filterURL(f JobFilter) string {
+	kv := []string{"status", f.Status, "q", f.Text}
+	if f.GroupID > 0 {
+		kv = append(kv, "executor", itoa(f.GroupID))
+	}
+	if f.Page > 1 {
+		kv = append(kv, "page", itoa(f.Page))
+	}
+	if f.PageSize > 0 && f.PageSize != PageSizes()[0] {
+		kv = append(kv, "size", itoa(f.PageSize))
+	}
+	if len(kv) == 4 && f.Status == "" && f.Text == "" {
+		kv = append(kv, "all", "1") // the bare address means "as last time"
+	}
+	return v.URL("/jobs", kv...)
+}
+
+func (v Jobs) statusURL(status string) string {
+	return v.url(func(f *JobFilter) { f.Status, f.Page = status, 1 })
+}
+
+func (v Jobs) pageURL(n int) string { return v.url(func(f *JobFilter) { f.Page = n }) }
+
+func (v Jobs) sizeURL(n int) string { return v.url(func(f *JobFilter) { f.PageSize, f.Page = n, 1 }) }
+
+func (v Jobs) filtered() bool {
+	return v.Filter.GroupID > 0 || v.Filter.Status != "" || v.Filter.Text != ""
+}
+
+func (v Jobs) pages() int { return max(1, (v.Total+v.Filter.PageSize-1)/v.Filter.PageSize) }
+
+// pageNumbers gives the numbers to show; 0 stands for a gap.
+func (v Jobs) pageNumbers() []int {
+	last, cur := v.pages(), v.Filter.Page
+	var out []int
+	for n := 1; n <= last; n++ {
+		if n == 1 || n == last || (n >= cur-1 && n <= cur+1) {
+			if len(out) > 0 && out[len(out)-1] != n-1 {
+				out = append(out, 0)
+			}
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (v Jobs) from() int { return min(v.Total, (v.Filter.Page-1)*v.Filter.PageSize+1) }
+
+func (v Jobs) to() int { return min(v.Total, (v.Filter.Page-1)*v.Filter.PageSize+len(v.Rows)) }
+
+// signature changes when something happened to the job, so that the row
+// flashes once.
+func (r JobRow) signature() string {
+	last := ""
+	if n := len(r.Recent); n > 0 {
+		last = fmt.Sprintf("%d%s", r.Recent[n-1].ID, r.Recent[n-1].Result())
+	}
+	return fmt.Sprintf("%d.%s.%d.%s", r.Status, r.Condition, r.Version, last)
+}
+
+// statusKey gives the word of the job's state.
+func (r JobRow) statusKey() string {
+	switch {
+	case r.Status == model.JobRunning && r.Condition != model.JobQuarantined:
+		return "running"
+	case r.Condition == model.JobQuarantined:
+		return "quarantined"
+	case r.Condition == model.JobEnded:
+		return "ended"
+	}
+	return "stopped"
+}
+
+func (r JobRow) statusClass() string {
+	switch r.statusKey() {
+	case "running":
+		return "ok"
+	case "quarantined":
+		return "bad"
+	}
+	return "off"
+}
+
+// averageMS is the mean duration of the recent successful runs, -1 = unknown.
+func (r JobRow) averageMS() int64 {
+	var sum, n int64
+	for _, run := range r.Recent {
+		if d := run.DurationMS(); d >= 0 && run.Result() == model.ResultSucceeded {
+			sum, n = sum+d, n+1
+		}
+	}
+	if n == 0 {
+		return -1
+	}
+	return sum / n
+}
+
+// modeShort is the badge of the run mode.
+func modeShort(g model.GlueType) string {
+	switch g {
+	case model.GlueBean:
+		return "BEAN"
+	case model.GlueGroovy:
+		return "JAVA"
+	case model.GlueNodeJS:
+		return "NODE"
+	case model.GluePowerShell:
+		return "PWSH"
+	}
+	return string(g)[min(len(g), len("GLUE_")):]
+}
+
+// Geometry of the strip of recent runs.
+const (
+	stripSlots  = 20
+	stripPitch  = 5
+	stripBar    = 3
+	stripHeight = 18
+)
+
+type bar struct {
+	X, Y, H string
+	Class   string
+	Title   string
+}
+
+// bars lays the recent runs out, newest at the right edge. Heights follow the
+// square root of the duration: a run ten times as long stands out and the
+// others can still be told apart.
+func bars(p Page, runs []model.Run) []bar {
+	if len(runs) > stripSlots {
+		runs = runs[len(runs)-stripSlots:]
+	}
+	longest := int64(1)
+	for _, r := range runs {
+		longest = max(longest, r.DurationMS())
+	}
+	out := make([]bar, 0, len(runs))
+	for i, r := range runs {
+		h := 5.0
+		if d := r.DurationMS(); d >= 0 {
+			h = 4 + (stripHeight-4)*math.Sqrt(float64(d)/float64(longest))
+		}
+		title := p.T("result." + string(r.Result()))
+		if at := r.TriggerTime; !at.IsZero() {
+			title = p.when(at) + " · " + title
+		}
+		if d := r.DurationMS(); d >= 0 {
+			title += " · " + p.L.Millis(d)
+		}
+		out = append(out, bar{
+			X: itoa((stripSlots - len(runs) + i) * stripPitch), Y: decimal(stripHeight - h), H: decimal(h),
+			Class: "b-" + resultClass(r.Result()), Title: title,
+		})
+	}
+	return out
+}
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+
+// JobForm is the form of a new or an existing job.
+type JobForm struct {
+	Page
+	ID       int // 0 = new
+	CopyOf   int
+	Values   map[string]string
+	Errors   map[string]string
+	Message  string // what is wrong with the whole form
+	Conflict bool
+	Groups   []model.Group
+	Preview  Preview
+}
+
+// jobFields is the order of the fields on the form, to find the first bad one.
+func jobFields() []string {
+	return []string{
+		"group", "name", "author", "alarm_email", "schedule_type", "schedule_conf", "seconds", "zone", "misfire",
+		"glue_type", "handler", "glue_source", "glue_remark", "param", "route", "child_ids", "block", "timeout", "retry",
+	}
+}
+
+func (v JobForm) field(name, label string) Field {
+	first := slices.IndexFunc(jobFields(), func(n string) bool { return v.Errors[n] != "" })
+	return Field{
+		Name: name, Label: v.T(label), Value: v.Values[name], Error: v.Errors[name],
+		Focus: first >= 0 && jobFields()[first] == name,
+	}
+}
+
+func (v JobForm) required(f Field) Field { f.Required = true; return f }
+
+func (v JobForm) hint(f Field, key string) Field { f.Hint = v.T(key); return f }
+
+func (v JobForm) choose(f Field, o []Option) Field { f.Options = o; return f }
+
+func (v JobForm) mono(f Field, rows int) Field { f.Mono, f.Rows = true, rows; return f }
+
+func (v JobForm) groupOptions() []Option {
+	out := []Option{{"", v.T("form.choose")}}
+	for _, g := range v.Groups {
+		out = append(out, Option{itoa(g.ID), g.Title + " · " + g.AppName})
+	}
+	return out
+}
+
+// zones are offered for schedules; any other zone that a job already has is
+// added to the list.
+func zones() []string {
+	return []string{
+		"Asia/Shanghai", "Asia/Hong_Kong", "Asia/Taipei", "Asia/Singapore", "Asia/Tokyo", "Asia/Seoul", "Asia/Bangkok",
+		"Asia/Jakarta", "Asia/Kolkata", "Asia/Dubai", "Europe/Moscow", "Europe/Istanbul", "Africa/Cairo",
+		"Africa/Johannesburg", "Europe/Berlin", "Europe/Paris", "Europe/London", "UTC", "America/Sao_Paulo",
+		"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "Australia/Sydney",
+		"Pacific/Auckland",
+	}
+}
+
+func (v JobForm) zoneOptions() []Option {
+	out := []Option{{"", v.T("form.zone_center", "Zone", v.Zone())}}
+	all := zones()
+	if z := v.Values["zone"]; z != "" && !slices.Contains(all, z) {
+		all = append(all, z)
+	}
+	for _, z := range all {
+		out = append(out, Option{z, z})
+	}
+	return out
+}
+
+func (v JobForm) heading() string {
+	switch {
+	case v.ID > 0:
+		return v.T("form.edit", "ID", v.ID)
+	case v.CopyOf > 0:
+		return v.T("form.copy", "ID", v.CopyOf)
+	}
+	return v.T("form.new")
+}
+
+func (v JobForm) action() string {
+	if v.ID > 0 {
+		return v.URL("/jobs/" + itoa(v.ID))
+	}
+	return v.URL("/jobs")
+}
+
+// Preview says in words what a schedule does and when it fires next.
+type Preview struct {
+	Page
+	Empty bool
+	Words string
+	Next  []time.Time
+	Zone  string
+	Error string
+}
+
+func (v Preview) line(t time.Time) string { return i18n.DateTime(t) }

@@ -1,0 +1,143 @@
+// Package views holds the pages and fragments of the console as templ
+// components with their view models. A component draws what it is given: it
+// reads no clock, asks no service and knows no web framework.
+package views
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Page is what every page needs: texts, addresses, the person and the time.
+type Page struct {
+	L     *i18n.Localizer
+	Base  string              // base path without trailing slash, "" at the root
+	Asset func(string) string // plain name of a static file to its URL path
+	Now   time.Time           // in the zone of the center
+
+	Title string
+	Nav   string // key of the active menu entry
+	Path  string // path and query of this page, to return to
+	User  string // "" when nobody is logged in
+	Admin bool
+	Theme string // light, dark, "" = by system
+	Toast *Toast // shown once after a redirect
+	Live  bool   // the page refreshes itself
+}
+
+// Toast is a short message about what was just done.
+type Toast struct {
+	Kind string // ok or bad
+	Text string
+}
+
+// T gives a text.
+func (p Page) T(key string, kv ...any) string { return p.L.T(key, kv...) }
+
+// URL gives the address of a page below the base path, with query parameters
+// as key-value pairs; pairs with an empty value are left out.
+func (p Page) URL(path string, kv ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(kv); i += 2 {
+		if kv[i+1] != "" {
+			q.Set(kv[i], kv[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return p.Base + path
+	}
+	return p.Base + path + "?" + q.Encode()
+}
+
+// Static gives the address of a static file.
+func (p Page) Static(name string) string { return p.Base + p.Asset(name) }
+
+// Zone names the zone of the center.
+func (p Page) Zone() string {
+	if name := p.Now.Location().String(); name != "Local" {
+		return name
+	}
+	return p.Now.Format("MST -07:00")
+}
+
+// clockOffset is what the browser adds to UTC to show the center's clock.
+func (p Page) clockOffset() string {
+	_, s := p.Now.Zone()
+	return strconv.Itoa(s)
+}
+
+// initials gives the letters on the user button.
+func (p Page) initials() string {
+	r := []rune(strings.ToUpper(p.User))
+	return string(r[:min(2, len(r))])
+}
+
+// navEntry is one line of the menu.
+type navEntry struct{ key, path, icon string }
+
+// navEntries gives the menu in the order that people know.
+func (p Page) navEntries() []navEntry {
+	all := []navEntry{
+		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"},
+		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"help", "/help", "book"},
+	}
+	if p.Admin {
+		return all
+	}
+	return append(all[:3:3], all[5])
+}
+
+// Option is one choice of a select.
+type Option struct{ Value, Label string }
+
+// options turns enumeration values into translated choices.
+func options[T ~string](l *i18n.Localizer, values []T) []Option {
+	out := make([]Option, len(values))
+	for i, v := range values {
+		out[i] = Option{string(v), Enum(l, v)}
+	}
+	return out
+}
+
+// Enum gives the words for a stored enumeration value, or the value itself
+// when a Java admin stored one that we do not know.
+func Enum[T ~string](l *i18n.Localizer, v T) string {
+	if key := "enum." + string(v); l.Has(key) {
+		return l.T(key)
+	}
+	return string(v)
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func id64(n int64) string { return strconv.FormatInt(n, 10) }
+
+// millis gives the instant of a column in epoch milliseconds, in the zone of the page.
+func (p Page) millis(ms int64) time.Time { return time.UnixMilli(ms).In(p.Now.Location()) }
+
+// when gives a time of today short and any other with its date.
+func (p Page) when(t time.Time) string {
+	t = t.In(p.Now.Location())
+	if t.Format(time.DateOnly) == p.Now.Format(time.DateOnly) {
+		return i18n.Clock(t)
+	}
+	return i18n.DateTime(t)
+}
+
+// resultClass sorts results into the four colours.
+func resultClass(r model.RunResult) string {
+	switch r {
+	case model.ResultSucceeded:
+		return "ok"
+	case model.ResultFailed, model.ResultTimeout, model.ResultKilled, model.ResultLost:
+		return "bad"
+	case model.ResultMissed:
+		return "missed"
+	}
+	return "open"
+}

@@ -1,0 +1,253 @@
+package views
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Runs is the run list.
+type Runs struct {
+	Page
+	Filter       RunFilter
+	Rows         []RunRow
+	Groups       []model.Group
+	Jobs         []model.Job
+	Older, Newer bool
+}
+
+// RunFilter is the run filter as it stands in the address. Times are texts
+// as datetime-local inputs give them.
+type RunFilter struct {
+	GroupID, JobID           int
+	Status, Preset, From, To string
+	Before, After            int64
+}
+
+// RunRow is one line of the run list.
+type RunRow struct {
+	model.Run
+	Message string // plain text, first line matters
+}
+
+// Presets lists the periods on offer.
+func Presets() []string {
+	return []string{"any", "hour", "today", "yesterday", "week", "month", "custom"}
+}
+
+func runStatuses() []model.RunStatus {
+	return []model.RunStatus{model.RunsAll, model.RunsSucceeded, model.RunsFailed, model.RunsOpen, model.RunsMissed}
+}
+
+func statusLabel(p Page, s model.RunStatus) string {
+	if s == model.RunsAll {
+		return p.T("runs.status.all")
+	}
+	return p.T("runs.status." + string(s))
+}
+
+func (v Runs) url(f RunFilter) string {
+	kv := []string{"status", f.Status, "preset", f.Preset, "from", f.From, "to", f.To}
+	if f.GroupID > 0 {
+		kv = append(kv, "executor", itoa(f.GroupID))
+	}
+	if f.JobID > 0 {
+		kv = append(kv, "job", itoa(f.JobID))
+	}
+	if f.Before > 0 {
+		kv = append(kv, "before", id64(f.Before))
+	}
+	if f.After > 0 {
+		kv = append(kv, "after", id64(f.After))
+	}
+	return v.URL("/runs", kv...)
+}
+
+func (v Runs) statusURL(s model.RunStatus) string {
+	f := v.Filter
+	f.Status, f.Before, f.After = string(s), 0, 0
+	return v.url(f)
+}
+
+func (v Runs) olderURL() string {
+	f := v.Filter
+	f.Before, f.After = v.Rows[len(v.Rows)-1].ID, 0
+	return v.url(f)
+}
+
+func (v Runs) newerURL() string {
+	f := v.Filter
+	f.After, f.Before = v.Rows[0].ID, 0
+	return v.url(f)
+}
+
+func (v Runs) filtered() bool {
+	f := v.Filter
+	f.Before, f.After = 0, 0
+	if f.Preset == "any" {
+		f.Preset = ""
+	}
+	return f != RunFilter{}
+}
+
+// plannedAt is the planned instant, or for rows of others the trigger time.
+func plannedAt(r model.Run) time.Time {
+	if r.PlannedMS > 0 {
+		return time.UnixMilli(r.PlannedMS)
+	}
+	return r.TriggerTime
+}
+
+// lateMS is how long after its planned instant a run was sent, -1 = not known.
+func lateMS(r model.Run) int64 {
+	if r.PlannedMS == 0 || r.SentMS == 0 {
+		return -1
+	}
+	return max(0, r.SentMS-r.PlannedMS)
+}
+
+// isLate reports lateness that a person should see: over a second.
+func isLate(r model.Run) bool { return lateMS(r) > 1000 }
+
+func (r RunRow) signature() string { return string(r.Result()) }
+
+// firstLine gives the first line of a text that holds any.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// RunView is everything about one run.
+type RunView struct {
+	Page
+	Run         model.Run
+	Job         *model.Job
+	GroupTitle  string
+	Linked      []model.Run
+	AverageMS   int64
+	TriggerText string // plain text
+	HandleText  string // plain text
+	Fragment    bool   // drawn for htmx: other parts go out of band
+}
+
+func (v RunView) jobName() string {
+	switch {
+	case v.Job != nil:
+		return v.Job.Name
+	case v.Run.JobName != "":
+		return v.Run.JobName
+	}
+	return v.T("runs.job_gone", "ID", v.Run.JobID)
+}
+
+// message is what a person reads first: why it ended as it did.
+func (v RunView) message() string {
+	switch {
+	case v.HandleText != "":
+		return v.HandleText
+	case v.Run.Reason != "":
+		return v.reason()
+	}
+	return ""
+}
+
+func (v RunView) reason() string {
+	if key := "reason." + v.Run.Reason; v.L.Has(key) {
+		return v.T(key)
+	}
+	return v.T("reason.other")
+}
+
+// messageSub says where the message comes from.
+func (v RunView) messageSub() string {
+	switch {
+	case v.Run.HandleCode != 0 && v.Run.Reason == "":
+		return v.T("run.result_code", "Code", v.Run.HandleCode)
+	case v.HandleText != "" && v.Run.Reason != "":
+		return v.reason()
+	case v.Run.TriggerCode != 0 && v.Run.TriggerCode != model.CodeSuccess && v.Run.TriggerCode != model.CodeMissed:
+		return v.T("run.trigger_code", "Code", v.Run.TriggerCode)
+	}
+	return ""
+}
+
+// step is one station of the timeline.
+type step struct{ key, class, time, sub string }
+
+func (v RunView) steps() []step {
+	r, class := v.Run, resultClass(v.Run.Result())
+	at := func(ms int64) string { return i18n.ClockMillis(v.millis(ms)) }
+	waiting := func(key string) step {
+		if r.Open() {
+			return step{key, "", v.T("run.not_yet"), ""}
+		}
+		return step{key, "", "–", ""}
+	}
+	planned := step{"planned", "ok", i18n.Clock(plannedAt(r).In(v.Now.Location())), plannedAt(r).In(v.Now.Location()).Format(time.DateOnly)}
+	if r.PlannedMS > 0 {
+		planned.time = at(r.PlannedMS)
+	}
+	if r.Owner != "" {
+		planned.sub += " · " + v.T("run.by_node", "Name", r.Owner)
+	}
+	sent, accepted, finished := waiting("sent"), waiting("accepted"), waiting("finished")
+	switch {
+	case r.SentMS > 0:
+		sent = step{"sent", "ok", at(r.SentMS), v.T("run.on_time")}
+		if late := lateMS(r); late > 0 {
+			sent.sub = v.T("run.late", "Duration", v.L.Millis(late))
+		}
+		if isLate(r) {
+			sent.class = "open"
+		}
+	case r.Phase == model.PhaseMissed:
+		sent = step{"sent", "missed", v.T("run.never"), ""}
+	}
+	if r.AcceptedMS > 0 {
+		accepted = step{"accepted", "ok", at(r.AcceptedMS), r.Address}
+		if r.SentMS > 0 {
+			accepted.sub = v.T("run.after", "Duration", v.L.Millis(r.AcceptedMS-r.SentMS))
+		}
+	}
+	if r.FinishedMS > 0 {
+		finished = step{"finished", class, at(r.FinishedMS), v.T("run.took", "Duration", v.L.Millis(r.DurationMS()))}
+	} else if !r.HandleTime.IsZero() {
+		finished = step{"finished", class, i18n.Clock(r.HandleTime.In(v.Now.Location())), ""}
+	} else if r.Result() == model.ResultRunning && r.AcceptedMS > 0 {
+		finished.class = "open"
+		finished.sub = v.T("run.took", "Duration", v.L.Age(v.Now.Sub(time.UnixMilli(r.AcceptedMS))))
+	}
+	if v.AverageMS > 0 && finished.sub != "" {
+		finished.sub += " · " + v.T("run.average", "Duration", v.L.Millis(v.AverageMS))
+	}
+	return []step{planned, sent, accepted, finished}
+}
+
+// relation says how another run belongs to this one.
+func (v RunView) relation(other model.Run) string {
+	switch {
+	case other.ID == v.Run.ID:
+		return v.T("run.this")
+	case other.ID == v.Run.ParentID:
+		return v.T("run.link.parent")
+	case other.ParentID == v.Run.ID:
+		return v.T("run.link.child")
+	case other.ID == v.Run.FirstID:
+		return v.T("run.link.first")
+	}
+	return v.T("run.link.retry")
+}
+
+// hasLog reports whether an executor ever had the run.
+func (v RunView) hasLog() bool {
+	r := v.Run.Result()
+	return v.Run.Address != "" && r != model.ResultPlanned && r != model.ResultMissed && v.Run.TriggerCode != model.CodeFail
+}
+
+func (v RunView) path(suffix string) string { return v.URL("/runs/" + id64(v.Run.ID) + suffix) }
