@@ -1,5 +1,10 @@
 package model
 
+import "errors"
+
+// ErrLocked means that another node holds the schedule lock: skip this tick.
+var ErrLocked = errors.New("another node holds the schedule lock")
+
 // JobPlan is what the planner decided for one job: the runs to write down and
 // the job's new fire times. It is computed by a pure function and applied in
 // one transaction.

@@ -185,25 +185,46 @@ func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
 		if !j.GlueType.IsScript() {
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, glue_remark, add_time, update_time)
-			VALUES (?, ?, ?, ?, ?, ?)`, id, j.GlueType, j.GlueSource, j.GlueRemark, s.dt(j.AddTime), s.dt(j.AddTime))
-		return err
+		j.ID = int(id)
+		return s.addGlueHistory(ctx, tx, j, j.AddTime)
 	})
 	return int(id), err
+}
+
+// glueHistory is how many versions of a script are kept.
+const glueHistory = 30
+
+func (s *Store) addGlueHistory(ctx context.Context, tx *sql.Tx, j *model.Job, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, glue_remark, add_time, update_time)
+		VALUES (?, ?, ?, ?, ?, ?)`, j.ID, j.GlueType, j.GlueSource, j.GlueRemark, s.dt(now), s.dt(now))
+	if err != nil {
+		return err
+	}
+	var oldest int64
+	err = tx.QueryRowContext(ctx, `SELECT id FROM xxl_job_logglue WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?`, j.ID, glueHistory-1).Scan(&oldest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_logglue WHERE job_id = ? AND id < ?`, j.ID, oldest)
+	return err
 }
 
 // UpdateJob writes what people may edit. The update is guarded by the version
 // that was read: when somebody else saved meanwhile it is a conflict and
 // nothing changes. With reschedule the planned runs of the old schedule are
 // cancelled in the same transaction and j.NextMS is taken over; planned runs
-// that stay get the new handler and parameter.
-func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule bool, now time.Time) error {
+// that stay get the new handler and parameter. With newSource the script is
+// replaced and put into the history.
+func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		set := `job_group = ?, job_desc = ?, author = ?, alarm_email = ?, schedule_type = ?, schedule_conf = ?, misfire_strategy = ?,
 			executor_route_strategy = ?, executor_handler = ?, executor_param = ?, executor_block_strategy = ?, executor_timeout = ?,
 			executor_fail_retry_count = ?, child_jobid = ?, update_time = ?, carillon_version = COALESCE(carillon_version, 0) + 1`
 		args := s.jobValues(j)
-		if j.GlueType.IsScript() {
+		if newSource {
 			set += `, glue_source = ?, glue_remark = ?, glue_updatetime = ?`
 			args = append(args, j.GlueSource, j.GlueRemark, s.dt(j.GlueUpdateTime))
 		}
@@ -215,6 +236,11 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule bool, no
 			append(args, j.ID, j.Version)...)
 		if err := changedOne(res, err, "error.conflict"); err != nil {
 			return err
+		}
+		if newSource {
+			if err := s.addGlueHistory(ctx, tx, j, now); err != nil {
+				return err
+			}
 		}
 		if reschedule {
 			return s.cancelPlanned(ctx, tx, j.ID, now)

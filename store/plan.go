@@ -11,9 +11,6 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// ErrLocked means that another node holds the schedule lock: skip this tick.
-var ErrLocked = errors.New("another node holds the schedule lock")
-
 // EnsureLock creates the lock row when it is missing: without it nothing would
 // be locked and every node would plan.
 func (s *Store) EnsureLock(ctx context.Context) error {
@@ -25,7 +22,7 @@ func (s *Store) EnsureLock(ctx context.Context) error {
 // fire is at or before untilMS, in the order of their fires, with the groups
 // they belong to. What plan decides is written in the same transaction: all
 // runs and all new fire times, or nothing. It returns how many jobs were read
-// and how many rows were written. ErrLocked means that another node plans.
+// and how many rows were written. model.ErrLocked means that another node plans.
 func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 	plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error) {
 	err = s.inTxN(ctx, 1, func(tx *sql.Tx) error {
@@ -49,7 +46,7 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		return err
 	})
 	if isBusy(err) {
-		err = ErrLocked
+		err = model.ErrLocked
 	}
 	return jobs, runs, err
 }

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+)
+
+func (a *API) registry(ctx context.Context, body []byte) (protocol.Answer, error) {
+	return a.withRegistration(ctx, body, a.Service.Register)
+}
+
+func (a *API) registryRemove(ctx context.Context, body []byte) (protocol.Answer, error) {
+	return a.withRegistration(ctx, body, a.Service.Deregister)
+}
+
+func (a *API) withRegistration(ctx context.Context, body []byte, do func(context.Context, model.Registration) error) (protocol.Answer, error) {
+	var in protocol.Registry
+	if err := decode(body, &in); err != nil {
+		return protocol.Answer{}, err
+	}
+	err := do(ctx, model.Registration{Group: in.Group, Key: in.Key, Address: in.Value})
+	return protocol.OK(nil), err
+}
+
+// callback stores results before it answers. When the database is away the
+// answer is a failure, so the executor keeps the results and sends them again.
+// Results of runs that do not exist are named; they fail the call only when
+// nothing else was in it, because Java executors resend a refused batch as a
+// whole and for ever.
+func (a *API) callback(ctx context.Context, body []byte) (protocol.Answer, error) {
+	in, err := protocol.ParseCallbacks(body)
+	if err != nil {
+		return protocol.Answer{}, &model.Error{Code: model.CodeInvalid, Key: "error.json", Args: map[string]any{"Reason": err.Error()}, Cause: err}
+	}
+	now := a.Now().UnixMilli()
+	list := make([]model.Handled, len(in))
+	for i, c := range in {
+		list[i] = model.Handled{RunID: c.LogID, Code: c.Code, Msg: c.Msg, AtMS: now}
+	}
+	statuses, err := a.Completer.Complete(ctx, list)
+	if err != nil {
+		return protocol.Answer{}, fmt.Errorf("store %d callbacks: %w", len(list), err)
+	}
+	var unknown []string
+	for i, st := range statuses {
+		if st == model.HandledUnknown {
+			unknown = append(unknown, fmt.Sprint(list[i].RunID))
+		}
+	}
+	if len(unknown) == 0 {
+		return protocol.OK(nil), nil
+	}
+	a.Logger.Warn("callback for runs that do not exist", "log_ids", unknown, "of", len(list))
+	text := "unknown run " + strings.Join(unknown, ", ")
+	if len(unknown) == len(list) {
+		return protocol.Fail("%s", text), nil
+	}
+	return protocol.Answer{Code: protocol.CodeSuccess, Msg: "stored, except: " + text}, nil
+}

@@ -1,0 +1,79 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// reportDays is how many days the dashboard shows.
+const reportDays = 7
+
+// nodeAlive is how long a center node counts without a beat.
+const nodeAlive = 10 * time.Second
+
+// Dashboard gathers the landing page. Counts of runs come from the daily
+// report and are global, as people know it.
+func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, error) {
+	var d Dashboard
+	var err error
+	if d.Jobs, err = s.store.CountJobs(ctx, model.JobFilter{Groups: actor.GroupLimit()}); err != nil {
+		return d, err
+	}
+	if d.RunsTotal, err = s.store.RunsTotal(ctx); err != nil {
+		return d, err
+	}
+	if err := s.days(ctx, &d); err != nil {
+		return d, err
+	}
+	if d.FailedRecently, err = s.store.FailedRuns(ctx, actor.GroupLimit(), 8); err != nil {
+		return d, err
+	}
+	if err := s.nameRuns(ctx, d.FailedRecently); err != nil {
+		return d, err
+	}
+	if d.Next, err = s.store.NextJobs(ctx, actor.GroupLimit(), 8); err != nil {
+		return d, err
+	}
+	if d.Centers, err = s.store.LiveNodes(ctx, nodeAlive.Milliseconds()); err != nil {
+		return d, err
+	}
+	page, err := s.Executors(ctx, actor)
+	seen := map[string]bool{}
+	for _, row := range page.Rows {
+		for _, n := range row.Nodes {
+			if seen[n.Address] {
+				continue
+			}
+			seen[n.Address] = true
+			d.NodesKnown++
+			if n.Alive {
+				d.NodesAlive++
+			}
+		}
+	}
+	return d, err
+}
+
+// days fills the gaps, so that a day without runs is zero and not missing.
+func (s *Service) days(ctx context.Context, d *Dashboard) error {
+	y, m, day := s.Now().Date()
+	last := time.Date(y, m, day, 0, 0, 0, 0, s.loc)
+	rows, err := s.store.Report(ctx, last.AddDate(0, 0, 1-reportDays), last)
+	if err != nil {
+		return err
+	}
+	byDay := map[string]model.DayCount{}
+	for _, r := range rows {
+		byDay[r.Day] = r
+	}
+	for i := reportDays - 1; i >= 0; i-- {
+		key := last.AddDate(0, 0, -i).Format(time.DateOnly)
+		c := byDay[key]
+		c.Day = key
+		d.Days = append(d.Days, c)
+	}
+	d.Today = d.Days[len(d.Days)-1]
+	return nil
+}

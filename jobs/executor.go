@@ -1,0 +1,184 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Executors lists the executors that the actor may see, with their addresses,
+// and for administrators the app names that register without an executor.
+func (s *Service) Executors(ctx context.Context, actor model.Actor) (ExecutorPage, error) {
+	var p ExecutorPage
+	groups, err := s.store.Groups(ctx, actor.GroupLimit())
+	if err != nil {
+		return p, err
+	}
+	regs, err := s.store.Registrations(ctx)
+	if err != nil {
+		return p, err
+	}
+	counts, err := s.store.JobsPerGroup(ctx)
+	if err != nil {
+		return p, err
+	}
+	alive := s.aliveSince()
+	byApp := map[string][]ExecutorNode{}
+	for _, r := range regs {
+		app := strings.ToLower(r.Key)
+		byApp[app] = append(byApp[app], ExecutorNode{Address: r.Address, Beat: r.Beat, Alive: r.Beat.After(alive)})
+	}
+	known := map[string]bool{}
+	for _, g := range groups {
+		app := strings.ToLower(g.AppName)
+		known[app] = true
+		row := ExecutorRow{Group: g, JobCount: counts[g.ID], Nodes: byApp[app]}
+		if g.AddressType == model.AddressManual {
+			row.Nodes = manualNodes(&g, byApp[app])
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	if actor.Admin {
+		for _, r := range regs {
+			app := strings.ToLower(r.Key)
+			if known[app] {
+				continue
+			}
+			known[app] = true
+			p.Unassigned = append(p.Unassigned, ExecutorRow{Group: model.Group{AppName: r.Key}, Nodes: byApp[app]})
+		}
+	}
+	return p, nil
+}
+
+func manualNodes(g *model.Group, beats []ExecutorNode) []ExecutorNode {
+	var out []ExecutorNode
+	for _, a := range g.Addresses() {
+		n := ExecutorNode{Address: a}
+		if i := slices.IndexFunc(beats, func(b ExecutorNode) bool { return b.Address == a }); i >= 0 {
+			n = beats[i]
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// Executor reads one executor that the actor may see.
+func (s *Service) Executor(ctx context.Context, actor model.Actor, id int) (model.Group, error) {
+	if !actor.Sees(id) {
+		return model.Group{}, forbidden()
+	}
+	return s.store.Group(ctx, id)
+}
+
+// AddExecutor creates an executor group; only administrators may.
+func (s *Service) AddExecutor(ctx context.Context, actor model.Actor, in ExecutorInput) (int, error) {
+	if !actor.Admin {
+		return 0, forbidden()
+	}
+	g, bad := checkExecutor(in)
+	if !model.ValidAppName(g.AppName) {
+		bad.AddField("app_name", "field.app_name")
+	} else if _, err := s.store.GroupByApp(ctx, g.AppName); err == nil {
+		bad.AddField("app_name", "error.app_name_taken", "Value", g.AppName)
+	} else if model.CodeOf(err) != model.CodeNotFound {
+		return 0, err
+	}
+	if len(bad.Fields) > 0 {
+		return 0, bad
+	}
+	g.UpdateTime = s.Now()
+	id, err := s.store.InsertGroup(ctx, &g, s.aliveSince())
+	if err == nil {
+		s.log.Info("executor added", "executor_id", id, "app_name", g.AppName, "user", actor.Name)
+	}
+	return id, err
+}
+
+// UpdateExecutor changes title, type and addresses; the app name stays.
+func (s *Service) UpdateExecutor(ctx context.Context, actor model.Actor, id int, in ExecutorInput) error {
+	if !actor.Admin {
+		return forbidden()
+	}
+	old, err := s.store.Group(ctx, id)
+	if err != nil {
+		return err
+	}
+	g, bad := checkExecutor(in)
+	if len(bad.Fields) > 0 {
+		return bad
+	}
+	g.ID, g.AppName, g.UpdateTime = id, old.AppName, s.Now()
+	s.log.Info("executor changed", "executor_id", id, "user", actor.Name)
+	return s.store.UpdateGroup(ctx, &g, s.aliveSince())
+}
+
+// DeleteExecutor removes an executor that has no jobs.
+func (s *Service) DeleteExecutor(ctx context.Context, actor model.Actor, id int) error {
+	if !actor.Admin {
+		return forbidden()
+	}
+	s.log.Info("executor deleted", "executor_id", id, "user", actor.Name)
+	return s.store.DeleteGroup(ctx, id)
+}
+
+func checkExecutor(in ExecutorInput) (model.Group, *model.Error) {
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	g := model.Group{AppName: strings.TrimSpace(in.AppName), Title: strings.TrimSpace(in.Title), AddressType: in.AddressType}
+	line(bad, "title", g.Title, 64, true)
+	if g.AddressType != model.AddressAuto && g.AddressType != model.AddressManual {
+		bad.AddField("address_type", "field.unknown_value", "Value", int(g.AddressType))
+	}
+	if g.AddressType == model.AddressManual {
+		list := checkAddressList(in.AddressList, bad, "address_list")
+		if len(list) == 0 {
+			bad.AddField("address_list", "field.required")
+		}
+		if g.AddressList = strings.Join(list, ","); len(g.AddressList) > maxParamBytes {
+			bad.AddField("address_list", "field.too_long", "Max", maxParamBytes)
+		}
+	}
+	return g, bad
+}
+
+// Register stores a beat of an executor; its address is usable at once.
+func (s *Service) Register(ctx context.Context, reg model.Registration) error {
+	if err := checkRegistration(reg); err != nil {
+		return err
+	}
+	reg.Beat = s.Now()
+	return s.store.Register(ctx, reg, s.aliveSince())
+}
+
+// Deregister removes an address; it is not rung any more.
+func (s *Service) Deregister(ctx context.Context, reg model.Registration) error {
+	if err := checkRegistration(reg); err != nil {
+		return err
+	}
+	reg.Beat = s.Now()
+	s.log.Info("executor left", "app_name", reg.Key, "address", reg.Address)
+	return s.store.Deregister(ctx, reg, s.aliveSince())
+}
+
+func checkRegistration(reg model.Registration) error {
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	if reg.Group != "EXECUTOR" {
+		bad.AddField("registryGroup", "field.unknown_value", "Value", reg.Group)
+	}
+	line(bad, "registryKey", reg.Key, 255, true)
+	if strings.TrimSpace(reg.Key) == "" {
+		bad.AddField("registryKey", "field.required")
+	}
+	switch {
+	case strings.TrimSpace(reg.Address) == "":
+		bad.AddField("registryValue", "field.required")
+	case !model.ValidAddress(reg.Address):
+		bad.AddField("registryValue", "field.address", "Value", reg.Address)
+	}
+	if len(bad.Fields) > 0 {
+		return bad
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package jobs
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/cron"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// recentPerJob is the length of the strip in the job list.
+const recentPerJob = 20
+
+// ListJobs gives one page of the jobs that the actor may see.
+func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (JobPage, error) {
+	f.Groups = actor.GroupLimit()
+	if f.Limit <= 0 || f.Limit > 1000 {
+		f.Limit = 25
+	}
+	f.Offset = max(0, f.Offset)
+	var p JobPage
+	list, total, err := s.store.Jobs(ctx, f)
+	if err != nil {
+		return p, err
+	}
+	p.Total = total
+	if p.Counts, err = s.store.CountJobs(ctx, f); err != nil {
+		return p, err
+	}
+	if p.Groups, err = s.store.Groups(ctx, actor.GroupLimit()); err != nil {
+		return p, err
+	}
+	titles := map[int]string{}
+	for _, g := range p.Groups {
+		titles[g.ID] = g.Title
+	}
+	ids := make([]int, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	recent, err := s.store.RecentRuns(ctx, ids, recentPerJob)
+	for _, j := range list {
+		p.Rows = append(p.Rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID]})
+	}
+	return p, err
+}
+
+// Job reads one job that the actor may see.
+func (s *Service) Job(ctx context.Context, actor model.Actor, id int) (model.Job, error) {
+	if id <= 0 || id > model.MaxID {
+		return model.Job{}, model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)
+	}
+	j, err := s.store.Job(ctx, id)
+	if err == nil && !actor.Sees(j.GroupID) {
+		return model.Job{}, forbidden()
+	}
+	return j, err
+}
+
+// AddJob creates a stopped job and returns its id.
+func (s *Service) AddJob(ctx context.Context, actor model.Actor, in JobInput) (int, error) {
+	j, err := s.checkJob(ctx, actor, in, nil)
+	if err != nil {
+		return 0, err
+	}
+	now := s.Now()
+	j.AddTime, j.UpdateTime, j.GlueUpdateTime = now, now, now
+	id, err := s.store.InsertJob(ctx, j)
+	if err == nil {
+		s.log.Info("job added", "job_id", id, "user", actor.Name)
+	}
+	return id, err
+}
+
+// UpdateJob changes a job. Its status and run mode stay. When the schedule of a
+// running job changes, the planned runs of the old one are cancelled and the
+// new one begins at once.
+func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in JobInput) error {
+	old, err := s.Job(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	if in.Version != 0 && in.Version != old.Version {
+		return model.Errf(model.CodeConflict, "error.conflict")
+	}
+	j, err := s.checkJob(ctx, actor, in, &old)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	j.Version, j.UpdateTime, j.GlueUpdateTime = old.Version, now, old.GlueUpdateTime
+	newSource := j.GlueType.IsScript() && j.GlueSource != old.GlueSource
+	if newSource {
+		// Executors keep a script by this time in whole seconds: it must grow.
+		j.GlueUpdateTime = now.Truncate(time.Second)
+		if least := old.GlueUpdateTime.Add(time.Second); j.GlueUpdateTime.Before(least) {
+			j.GlueUpdateTime = least
+		}
+	}
+	reschedule := old.Status == model.JobRunning && (j.ScheduleType != old.ScheduleType || j.ScheduleConf != old.ScheduleConf)
+	if reschedule {
+		if j.NextMS, err = s.firstFire(j, now); err != nil {
+			return err
+		}
+	}
+	if err := s.store.UpdateJob(ctx, j, reschedule, newSource, now); err != nil {
+		return err
+	}
+	s.log.Info("job changed", "job_id", id, "user", actor.Name, "rescheduled", reschedule)
+	return nil
+}
+
+// DeleteJob removes a job. Its planned runs are cancelled; runs that were made
+// stay until the retention ends them.
+func (s *Service) DeleteJob(ctx context.Context, actor model.Actor, id int) error {
+	if _, err := s.Job(ctx, actor, id); err != nil {
+		return err
+	}
+	err := s.store.DeleteJob(ctx, id, s.Now())
+	if err == nil {
+		s.log.Info("job deleted", "job_id", id, "user", actor.Name)
+	}
+	return err
+}
+
+// StartJob switches a job on; it fires from its next instant on.
+func (s *Service) StartJob(ctx context.Context, actor model.Actor, id int) error {
+	j, err := s.Job(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	next, err := s.firstFire(&j, now)
+	if err != nil {
+		return err
+	}
+	if err := s.store.SetJobStatus(ctx, id, model.JobRunning, next, now); err != nil {
+		return err
+	}
+	s.log.Info("job started", "job_id", id, "user", actor.Name)
+	return nil
+}
+
+// StopJob switches a job off and cancels what was planned. Runs that executors
+// have go on. Stopping a stopped job is no error.
+func (s *Service) StopJob(ctx context.Context, actor model.Actor, id int) error {
+	if _, err := s.Job(ctx, actor, id); err != nil {
+		return err
+	}
+	err := s.store.SetJobStatus(ctx, id, model.JobStopped, 0, s.Now())
+	if err == nil {
+		s.log.Info("job stopped", "job_id", id, "user", actor.Name)
+	}
+	return err
+}
+
+// Preview says in words what a schedule means and when it fires next.
+func (s *Service) Preview(t model.ScheduleType, conf, lang string, n int) (Preview, error) {
+	if t == model.ScheduleNone {
+		return Preview{}, nil
+	}
+	sched, err := parse(t, conf)
+	if err != nil {
+		key, args := cronKey(err)
+		return Preview{}, &model.Error{Code: model.CodeInvalid, Key: key, Args: args, Cause: err}
+	}
+	p := Preview{InWords: cron.Describe(sched, lang), Zone: s.loc.String()}
+	at := s.Now()
+	for range n {
+		if at = sched.Next(at); at.IsZero() {
+			break
+		}
+		p.Next = append(p.Next, at)
+		p.Zone = at.Location().String()
+	}
+	return p, nil
+}

@@ -1,0 +1,243 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// RunNow writes a run down that is due at once and returns its id. It works for
+// stopped jobs too.
+func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunInput) (int64, error) {
+	j, err := s.Job(ctx, actor, id)
+	if err != nil {
+		return 0, err
+	}
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	addresses, err := s.checkAddresses(ctx, actor, &j, in.Addresses, bad)
+	if err != nil {
+		return 0, err
+	}
+	param := j.Param
+	if in.Param != nil {
+		if param = *in.Param; len(param) > maxParamBytes {
+			bad.AddField("param", "field.too_long", "Max", maxParamBytes)
+		}
+	}
+	if len(bad.Fields) > 0 {
+		return 0, bad
+	}
+	trigger := in.Trigger
+	if trigger == "" {
+		trigger = model.TriggerManual
+	}
+	now := s.Now()
+	run := &model.Run{
+		GroupID: j.GroupID, JobID: j.ID, Handler: j.Handler, Param: param, RetryLeft: j.RetryCount, Address: addresses,
+		TriggerTime: now.Truncate(time.Second), PlannedMS: now.UnixMilli(), Phase: model.PhasePlanned,
+		TriggerType: trigger, Owner: s.ringer.Owner(), FireKey: "m:" + rand.Text(),
+	}
+	runID, err := s.store.InsertRun(ctx, run, now)
+	if err != nil {
+		return 0, err
+	}
+	s.ringer.Nudge()
+	s.log.Info("run asked for", "job_id", id, "log_id", runID, "trigger", trigger, "user", actor.Name)
+	return runID, nil
+}
+
+// checkAddresses checks the addresses given for one run. Only administrators
+// may name one that the executor does not have: the access token goes there.
+func (s *Service) checkAddresses(ctx context.Context, actor model.Actor, j *model.Job, text string, bad *model.Error) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	list := checkAddressList(text, bad, "addresses")
+	if joined := strings.Join(list, ","); len(joined) > 255 {
+		bad.AddField("addresses", "field.too_long", "Max", 255)
+	}
+	if actor.Admin {
+		return strings.Join(list, ","), nil
+	}
+	g, err := s.store.Group(ctx, j.GroupID)
+	if err != nil {
+		return "", err
+	}
+	own := "," + g.AddressList + ","
+	for _, a := range list {
+		if !strings.Contains(own, ","+a+",") {
+			bad.AddField("addresses", "field.foreign_address", "Value", a)
+		}
+	}
+	return strings.Join(list, ","), nil
+}
+
+func checkAddressList(text string, bad *model.Error, field string) []string {
+	var out []string
+	for a := range strings.SplitSeq(strings.NewReplacer("\r", "", "\n", ",").Replace(text), ",") {
+		if a = strings.TrimSpace(a); a == "" {
+			continue
+		}
+		if !model.ValidAddress(a) {
+			bad.AddField(field, "field.address", "Value", a)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// ListRuns gives one page of the runs that the actor may see.
+func (s *Service) ListRuns(ctx context.Context, actor model.Actor, f model.RunFilter) (RunPage, error) {
+	f.Groups = actor.GroupLimit()
+	if f.Limit <= 0 || f.Limit > 1000 {
+		f.Limit = 25
+	}
+	var p RunPage
+	list, err := s.store.Runs(ctx, f)
+	if err != nil {
+		return p, err
+	}
+	more := len(list) > f.Limit
+	switch {
+	case f.After != 0:
+		p.Newer, p.Older = more, true
+		if more {
+			list = list[1:]
+		}
+	default:
+		p.Older, p.Newer = more, f.Before != 0
+		if more {
+			list = list[:f.Limit]
+		}
+	}
+	p.Rows = list
+	if err := s.nameRuns(ctx, p.Rows); err != nil {
+		return p, err
+	}
+	if p.Groups, err = s.store.Groups(ctx, actor.GroupLimit()); err != nil {
+		return p, err
+	}
+	if f.GroupID != 0 && actor.Sees(f.GroupID) {
+		p.Jobs, err = s.store.JobNames(ctx, f.GroupID, 500)
+	}
+	return p, err
+}
+
+func (s *Service) nameRuns(ctx context.Context, runs []model.Run) error {
+	seen := map[int]bool{}
+	var ids []int
+	for i := range runs {
+		if !seen[runs[i].JobID] {
+			seen[runs[i].JobID] = true
+			ids = append(ids, runs[i].JobID)
+		}
+	}
+	names, err := s.store.NamesOfJobs(ctx, ids)
+	for i := range runs {
+		runs[i].JobName = names[runs[i].JobID]
+	}
+	return err
+}
+
+// Run gives everything about one run that the actor may see.
+func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDetail, error) {
+	var d RunDetail
+	r, err := s.run(ctx, actor, id)
+	if err != nil {
+		return d, err
+	}
+	d.Run = r
+	j, err := s.store.Job(ctx, r.JobID)
+	switch {
+	case err == nil:
+		d.Job = &j
+		d.Run.JobName = j.Name
+	case model.CodeOf(err) != model.CodeNotFound:
+		return d, err
+	}
+	if g, err := s.store.Group(ctx, r.GroupID); err == nil {
+		d.GroupTitle = g.Title
+	} else if model.CodeOf(err) != model.CodeNotFound {
+		return d, err
+	}
+	if d.Linked, err = s.store.LinkedRuns(ctx, &r, 50); err != nil {
+		return d, err
+	}
+	if err := s.nameRuns(ctx, d.Linked); err != nil {
+		return d, err
+	}
+	recent, err := s.store.RecentRuns(ctx, []int{r.JobID}, recentPerJob)
+	d.AverageMS = averageMS(recent[r.JobID])
+	return d, err
+}
+
+func averageMS(runs []model.Run) int64 {
+	var sum, n int64
+	for i := range runs {
+		if ms := runs[i].DurationMS(); ms >= 0 && runs[i].HandleCode == model.CodeSuccess {
+			sum, n = sum+ms, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+func (s *Service) run(ctx context.Context, actor model.Actor, id int64) (model.Run, error) {
+	r, err := s.store.Run(ctx, id)
+	if err == nil && !actor.Sees(r.GroupID) {
+		return model.Run{}, forbidden()
+	}
+	return r, err
+}
+
+// ReadLog reads the log of a run from its executor, from a line on (1 = first).
+// End is true when the run has its result and nothing more was there to read.
+func (s *Service) ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error) {
+	r, err := s.run(ctx, actor, runID)
+	if err != nil {
+		return model.LogChunk{}, err
+	}
+	fromLine = max(1, fromLine)
+	empty := model.LogChunk{From: fromLine, To: fromLine - 1, End: !r.Open()}
+	taken := r.TriggerCode == model.CodeSuccess || r.HandleCode != 0 || r.Phase == model.PhaseUnknown
+	if r.Address == "" || !taken {
+		return empty, nil
+	}
+	c, err := s.executors.ReadLog(ctx, r.Address, r.ID, r.TriggerTime, fromLine)
+	if err != nil {
+		return model.LogChunk{}, &model.Error{Code: model.CodeUnavailable, Key: "error.executor_silent",
+			Args: map[string]any{"Address": r.Address}, Cause: err}
+	}
+	if c.From != fromLine || c.To < fromLine {
+		// Nothing new; what comes with it is an explanation, not a line of the log.
+		return empty, nil
+	}
+	c.End = false // whoever sees the end has asked once more and got nothing new
+	return c, nil
+}
+
+// KillRun asks the executor to end a run in progress. The wire can only kill by
+// job: runs of the same job that wait on that executor end too.
+func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) error {
+	r, err := s.run(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	if res := r.Result(); res != model.ResultRunning && res != model.ResultUnknown {
+		return model.Errf(model.CodeInvalid, "error.not_running")
+	}
+	if err := s.executors.Kill(ctx, r.Address, r.JobID); err != nil {
+		return &model.Error{Code: model.CodeUnavailable, Key: "error.executor_silent", Args: map[string]any{"Address": r.Address}, Cause: err}
+	}
+	now := s.Now()
+	_, err = s.ringer.Complete(ctx, []model.Handled{{
+		RunID: id, Code: model.CodeFail, Reason: model.ReasonKilled, AtMS: now.UnixMilli(), Msg: "killed by " + actor.Name,
+	}})
+	s.log.Info("run killed", "log_id", id, "job_id", r.JobID, "user", actor.Name)
+	return err
+}

@@ -1,0 +1,117 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Store is what the use cases need from the database; store.Store has it and
+// its documentation is the contract.
+type Store interface {
+	Job(ctx context.Context, id int) (model.Job, error)
+	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
+	Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, error)
+	CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error)
+	NextJobs(ctx context.Context, groups []int, limit int) ([]model.Job, error)
+	JobNames(ctx context.Context, groupID, limit int) ([]model.Job, error)
+	NamesOfJobs(ctx context.Context, ids []int) (map[int]string, error)
+	InsertJob(ctx context.Context, j *model.Job) (int, error)
+	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error
+	SetJobStatus(ctx context.Context, id int, status model.JobStatus, nextMS int64, now time.Time) error
+	DeleteJob(ctx context.Context, id int, now time.Time) error
+
+	Run(ctx context.Context, id int64) (model.Run, error)
+	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
+	RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error)
+	LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error)
+	FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error)
+	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)
+
+	Groups(ctx context.Context, groups []int) ([]model.Group, error)
+	Group(ctx context.Context, id int) (model.Group, error)
+	GroupByApp(ctx context.Context, appName string) (model.Group, error)
+	InsertGroup(ctx context.Context, g *model.Group, aliveSince time.Time) (int, error)
+	UpdateGroup(ctx context.Context, g *model.Group, aliveSince time.Time) error
+	DeleteGroup(ctx context.Context, id int) error
+	JobsPerGroup(ctx context.Context) (map[int]int, error)
+	Registrations(ctx context.Context) ([]model.Registration, error)
+	Register(ctx context.Context, reg model.Registration, aliveSince time.Time) error
+	Deregister(ctx context.Context, reg model.Registration, aliveSince time.Time) error
+
+	User(ctx context.Context, id int) (model.User, error)
+	UserByName(ctx context.Context, name string) (model.User, error)
+	Users(ctx context.Context) ([]model.User, error)
+	InsertUser(ctx context.Context, u *model.User) (int, error)
+	SetPasswordHash(ctx context.Context, userID int, hash string) error
+	SetPreferences(ctx context.Context, userID int, language, theme string) error
+
+	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)
+	RunsTotal(ctx context.Context) (int64, error)
+	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
+}
+
+// Ringer is the part of the scheduler that the use cases talk to.
+type Ringer interface {
+	Owner() string
+	Nudge()
+	Complete(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error)
+}
+
+// Executors is what the use cases ask of executors; app adapts executorclient.
+type Executors interface {
+	ReadLog(ctx context.Context, address string, runID int64, triggered time.Time, fromLine int) (model.LogChunk, error)
+	Kill(ctx context.Context, address string, jobID int) error
+}
+
+// Service holds the use cases. Errors that people may see are *model.Error.
+type Service struct {
+	store     Store
+	ringer    Ringer
+	executors Executors
+	now       func() time.Time
+	loc       *time.Location
+	log       *slog.Logger
+	aliveFor  time.Duration
+}
+
+// Options build a Service.
+type Options struct {
+	Store     Store
+	Ringer    Ringer
+	Executors Executors
+	Now       func() time.Time // default time.Now
+	Location  *time.Location   // default time.Local
+	Logger    *slog.Logger
+	// AliveFor is how long a registration counts without a beat; default 90 s.
+	AliveFor time.Duration
+}
+
+// New builds a Service.
+func New(o Options) *Service {
+	s := &Service{
+		store: o.Store, ringer: o.Ringer, executors: o.Executors, now: o.Now, loc: o.Location, log: o.Logger, aliveFor: o.AliveFor,
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.loc == nil {
+		s.loc = time.Local
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.aliveFor == 0 {
+		s.aliveFor = 90 * time.Second
+	}
+	return s
+}
+
+// Now is the time in the center's zone.
+func (s *Service) Now() time.Time { return s.now().In(s.loc) }
+
+func (s *Service) aliveSince() time.Time { return s.now().Add(-s.aliveFor) }
+
+func forbidden() error { return model.Errf(model.CodeForbidden, "error.forbidden") }

@@ -1,0 +1,108 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+)
+
+// errStopped is returned to those who come after a batcher has stopped.
+var errStopped = errors.New("the scheduler is stopping")
+
+// batcher is group commit: whoever comes while a batch is being written waits
+// for the next one and is released when that is stored. It never waits for
+// company, so a lone item costs one write and a crowd shares one.
+type batcher[In, Out any] struct {
+	write func(context.Context, []In) ([]Out, error)
+	max   int
+	in    chan batchItem[In, Out]
+	done  chan struct{}
+}
+
+type batchItem[In, Out any] struct {
+	in   []In
+	back chan batchBack[Out] // buffered: the writer never waits for a reader
+}
+
+type batchBack[Out any] struct {
+	out []Out
+	err error
+}
+
+// newBatcher makes a batcher whose batches hold about limit items. write
+// returns one result per item, in order.
+func newBatcher[In, Out any](limit int, write func(context.Context, []In) ([]Out, error)) *batcher[In, Out] {
+	return &batcher[In, Out]{write: write, max: limit, in: make(chan batchItem[In, Out], limit), done: make(chan struct{})}
+}
+
+// run writes batches until ctx ends; it then writes what is queued with the
+// detached context last and returns.
+func (b *batcher[In, Out]) run(ctx, last context.Context) {
+	defer close(b.done)
+	for {
+		select {
+		case <-ctx.Done():
+			for {
+				select {
+				case first := <-b.in:
+					b.batch(last, first)
+				default:
+					return
+				}
+			}
+		case first := <-b.in:
+			b.batch(last, first)
+		}
+	}
+}
+
+func (b *batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) {
+	waiting := []batchItem[In, Out]{first}
+	items := first.in
+	for len(items) < b.max {
+		select {
+		case next := <-b.in:
+			waiting = append(waiting, next)
+			items = append(items[:len(items):len(items)], next.in...)
+			continue
+		default:
+		}
+		break
+	}
+	out, err := b.write(ctx, items)
+	at := 0
+	for _, w := range waiting {
+		back := batchBack[Out]{err: err}
+		if err == nil {
+			back.out = out[at : at+len(w.in)]
+		}
+		at += len(w.in)
+		w.back <- back
+	}
+}
+
+// do hands items in and waits until they are stored. When ctx ends first the
+// items may or may not be stored.
+func (b *batcher[In, Out]) do(ctx context.Context, items ...In) ([]Out, error) {
+	item := batchItem[In, Out]{in: items, back: make(chan batchBack[Out], 1)}
+	select {
+	case b.in <- item:
+	case <-b.done:
+		return nil, errStopped
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case back := <-item.back:
+		return back.out, back.err
+	case <-b.done:
+		// The last batch may have answered just before.
+		select {
+		case back := <-item.back:
+			return back.out, back.err
+		default:
+			return nil, errStopped
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,307 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/router"
+)
+
+// job is one run on its way to an executor.
+type job struct {
+	run      *model.Run
+	def      model.Job
+	group    model.Group
+	loadedAt time.Time
+	address  string // chosen; set again by each attempt
+	why      string
+}
+
+// dispatcher takes due runs through route, claim, call and record. Each step
+// that touches the database is shared by everybody who is at it at the moment.
+type dispatcher struct {
+	store Store
+	exec  Executor
+	cfg   Config
+	node  *node
+	ring  *ring
+	route *router.Router
+
+	fast, slow *lane
+	gates      *gates
+	slowness   slowness
+	claims     *batcher[model.Claim, bool]
+	records    *batcher[model.Dispatch, struct{}]
+	inFlight   sync.Map // run ids being sent, so that the settler leaves them alone
+	calls      atomic.Int64
+}
+
+// claimLease is how old a claim may be when its run is sent. A process that was
+// stopped in between (SIGSTOP, a long pause) finds its claim too old and does
+// not send: others may have taken the run over.
+func (d *dispatcher) claimLease() time.Duration { return d.cfg.NodeDeadAfter * 8 / 10 }
+
+func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *dispatcher {
+	d := &dispatcher{
+		store: store, exec: exec, cfg: cfg, node: n, ring: r, route: router.New(),
+		fast: newLane(), slow: newLane(), gates: newGates(cfg.AddressLimit),
+		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
+	}
+	d.claims = newBatcher(500, d.writeClaims)
+	d.records = newBatcher(500, d.writeRecords)
+	return d
+}
+
+// fire takes runs whose instant has come.
+func (d *dispatcher) fire(ctx context.Context, due []*model.Run) {
+	for len(due) > 0 {
+		n := min(len(due), 500)
+		jobs, err := d.load(ctx, due[:n])
+		if err != nil {
+			if ctx.Err() == nil {
+				d.cfg.Logger.Error("cannot load due runs, they are read again", "count", n, "error", err)
+			}
+			for _, r := range due[:n] {
+				d.ring.forget(r.ID) // the row is there: the next fetch brings it back
+			}
+		}
+		now := d.cfg.Now()
+		for _, j := range jobs {
+			d.laneOf(now, j).push(j)
+		}
+		due = due[n:]
+	}
+}
+
+func (d *dispatcher) laneOf(now time.Time, j *job) *lane {
+	if d.slowness.slow(now, j.run.JobID) {
+		return d.slow
+	}
+	return d.fast
+}
+
+// load brings the jobs and executors of many runs in two statements.
+func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error) {
+	var jobIDs, groupIDs []int
+	seen := map[int]bool{}
+	for _, r := range runs {
+		if !seen[r.JobID] {
+			seen[r.JobID] = true
+			jobIDs = append(jobIDs, r.JobID)
+		}
+	}
+	defs, err := d.store.JobsByID(ctx, jobIDs)
+	if err != nil {
+		return nil, err
+	}
+	for _, def := range defs {
+		groupIDs = append(groupIDs, def.GroupID)
+	}
+	groups, err := d.store.GroupsByID(ctx, groupIDs)
+	if err != nil {
+		return nil, err
+	}
+	now := d.cfg.Now()
+	out := make([]*job, len(runs))
+	for i, r := range runs {
+		def := defs[r.JobID]
+		out[i] = &job{run: r, def: def, group: groups[def.GroupID], loadedAt: now}
+	}
+	return out, nil
+}
+
+// work is the body of one worker; it ends when ctx does. send outlives ctx so
+// that a call in flight at stop is finished and recorded.
+func (d *dispatcher) work(ctx, send context.Context, l *lane) {
+	for {
+		j := l.take()
+		if j == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.some:
+			}
+			continue
+		}
+		if ctx.Err() != nil {
+			d.ring.forget(j.run.ID) // stays planned; handed over or adopted
+			continue
+		}
+		d.dispatch(send, j)
+	}
+}
+
+// dispatch takes one run through all steps. The definition is read again when
+// the run had to wait, so that an edit takes effect.
+func (d *dispatcher) dispatch(ctx context.Context, j *job) {
+	if d.cfg.Now().Sub(j.loadedAt) > time.Second {
+		fresh, err := d.load(ctx, []*model.Run{j.run})
+		if err != nil {
+			d.cfg.Logger.Error("cannot load a due run, it is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+			d.ring.forget(j.run.ID)
+			return
+		}
+		j.def, j.group, j.loadedAt = fresh[0].def, fresh[0].group, fresh[0].loadedAt
+	}
+	if err := d.choose(ctx, j); err != nil {
+		d.refuse(ctx, j, err)
+		return
+	}
+	if !d.gates.enter(j.address, j) {
+		return // parked; whoever leaves wakes it
+	}
+	defer func() {
+		if next := d.gates.leave(j.address); next != nil {
+			d.laneOf(d.cfg.Now(), next).push(next)
+		}
+	}()
+	d.send(ctx, j)
+}
+
+// choose finds the address; a broadcast without a shard becomes one run per address.
+func (d *dispatcher) choose(ctx context.Context, j *job) error {
+	if j.def.ID == 0 {
+		return model.Errf(model.CodeNotFound, "error.job_not_found", "ID", j.run.JobID)
+	}
+	addresses := j.group.Addresses()
+	if j.run.Address != "" { // an address that a person gave for this run
+		addresses = []string{j.run.Address}
+	}
+	if j.def.Route == model.RouteBroadcast && j.run.Sharding == "" && len(addresses) > 0 {
+		ok, err := d.store.AddShards(ctx, j.run, len(addresses), d.cfg.Now())
+		if err != nil {
+			return err
+		}
+		if ok {
+			j.run.Sharding = fmt.Sprintf("0/%d", len(addresses))
+		}
+	}
+	index, _ := shard(j.run.Sharding)
+	pick, why, err := d.route.Pick(ctx, router.Request{
+		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, ShardIndex: index,
+		Beat: d.exec.Beat,
+		IdleBeat: func(ctx context.Context, address string) (bool, error) {
+			return d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
+		},
+	})
+	j.address, j.why = pick, why
+	return err
+}
+
+// refuse ends a run for which no executor could be chosen.
+func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
+	defer d.ring.forget(j.run.ID)
+	if e, ok := errors.AsType[*model.Error](err); !ok || e.Code == model.CodeUnavailable && e.Key != "error.no_address" {
+		d.cfg.Logger.Error("cannot choose an executor, the run is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+		return
+	}
+	claimed, cerr := d.claims.do(ctx, model.Claim{RunID: j.run.ID, Sharding: j.run.Sharding})
+	if cerr != nil || !claimed[0] {
+		return
+	}
+	msg := fmt.Sprintf("executor %q has no address", j.group.AppName)
+	if j.def.ID == 0 {
+		msg = "the job does not exist any more"
+	} else if j.group.ID == 0 {
+		msg = fmt.Sprintf("executor group %d does not exist", j.def.GroupID)
+	}
+	if j.why != "" {
+		msg += "; " + j.why
+	}
+	d.record(ctx, model.Dispatch{
+		RunID: j.run.ID, Phase: model.PhaseFinished, Code: model.CodeFail, Msg: msg,
+		Reason: model.ReasonNoAddress, AtMS: d.cfg.Now().UnixMilli(),
+	})
+}
+
+// send claims, calls and records.
+func (d *dispatcher) send(ctx context.Context, j *job) {
+	id := j.run.ID
+	d.inFlight.Store(id, true)
+	defer d.inFlight.Delete(id)
+	claimedAt := d.cfg.Now()
+	claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Sharding: j.run.Sharding})
+	d.ring.forget(id)
+	if err != nil {
+		d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
+		return
+	}
+	if !claimed[0] {
+		d.cfg.Logger.Info("run is no longer ours to send", "log_id", id, "job_id", j.run.JobID)
+		return
+	}
+	started := d.cfg.Now()
+	if started.Sub(claimedAt) > d.claimLease() {
+		d.cfg.Logger.Warn("claim too old, not sent; the run will be settled", "log_id", id, "job_id", j.run.JobID)
+		return
+	}
+	call, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
+	sent := d.exec.Run(call, j.address, triggerOf(j))
+	cancel()
+	d.calls.Add(1)
+	now := d.cfg.Now()
+	d.slowness.note(now, j.run.JobID, now.Sub(started))
+	d.record(ctx, outcomeOf(id, j, sent, now))
+}
+
+func outcomeOf(id int64, j *job, sent Sent, now time.Time) model.Dispatch {
+	out := model.Dispatch{RunID: id, AtMS: now.UnixMilli()}
+	switch sent.State {
+	case SentAccepted:
+		// The columns say all there is; a text is kept only when the choice needs words.
+		out.Phase, out.Code, out.Msg = model.PhaseAccepted, model.CodeSuccess, j.why
+	case SentRefused:
+		out.Phase, out.Code, out.Reason = model.PhaseFinished, sent.Code, model.ReasonRefused
+		if sent.Unreachable {
+			out.Reason = model.ReasonUnreached
+		}
+		if out.Code == 0 || out.Code == model.CodeSuccess || out.Code == model.CodeMissed {
+			out.Code = model.CodeFail
+		}
+		out.Msg = sent.Msg
+	default:
+		out.Phase, out.Msg = model.PhaseUnknown, sent.Msg
+	}
+	return out
+}
+
+// record stores an outcome. While the database is away it is tried again; if
+// the process ends before, the row is "sending" and gets settled.
+func (d *dispatcher) record(ctx context.Context, out model.Dispatch) {
+	pause := 50 * time.Millisecond
+	for {
+		_, err := d.records.do(ctx, out)
+		if err == nil || ctx.Err() != nil || errors.Is(err, errStopped) {
+			return
+		}
+		d.cfg.Logger.Error("cannot record a dispatch, will be tried again", "log_id", out.RunID, "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, 2*time.Second)
+		}
+	}
+}
+
+func (d *dispatcher) writeClaims(ctx context.Context, claims []model.Claim) ([]bool, error) {
+	got, err := d.store.ClaimRuns(ctx, d.node.owner(), claims, d.cfg.Now().UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bool, len(claims))
+	for i, c := range claims {
+		out[i] = got[c.RunID]
+	}
+	return out, nil
+}
+
+func (d *dispatcher) writeRecords(ctx context.Context, list []model.Dispatch) ([]struct{}, error) {
+	now := d.cfg.Now()
+	return make([]struct{}, len(list)), d.store.RecordDispatches(ctx, list, now, Follower(now, d.node.owner()))
+}

@@ -1,0 +1,131 @@
+package scheduler
+
+import (
+	"sync"
+	"time"
+)
+
+// lane is a queue with a fixed number of workers. Its length is bounded by the
+// ring's capacity: only runs that the ring knows get here.
+type lane struct {
+	mu    sync.Mutex
+	queue []*job
+	some  chan struct{} // one token per queued job would be a second bound; one wake-up chain is enough
+}
+
+func newLane() *lane { return &lane{some: make(chan struct{}, 1)} }
+
+func (l *lane) push(jobs ...*job) {
+	l.mu.Lock()
+	l.queue = append(l.queue, jobs...)
+	l.mu.Unlock()
+	l.signal()
+}
+
+func (l *lane) signal() {
+	select {
+	case l.some <- struct{}{}:
+	default:
+	}
+}
+
+// take gives the next job or nil, and wakes the next worker when there is more.
+func (l *lane) take() *job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return nil
+	}
+	j := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	if len(l.queue) > 0 {
+		l.signal()
+	} else {
+		l.queue = nil // let the array go after a burst
+	}
+	return j
+}
+
+// gates limit how many runs are being sent to one address at a time, so that an
+// address that hangs holds a few workers and never all of them. Runs beyond the
+// limit are parked without a worker.
+type gates struct {
+	limit int
+	mu    sync.Mutex
+	m     map[string]*gate
+}
+
+type gate struct {
+	inside int
+	parked []*job
+}
+
+func newGates(limit int) *gates { return &gates{limit: limit, m: map[string]*gate{}} }
+
+// enter lets the job through or parks it and reports false.
+func (g *gates) enter(address string, j *job) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x := g.m[address]
+	if x == nil {
+		x = &gate{}
+		g.m[address] = x
+	}
+	if x.inside >= g.limit {
+		x.parked = append(x.parked, j)
+		return false
+	}
+	x.inside++
+	return true
+}
+
+// leave makes room and returns a parked job that may try again, if any.
+func (g *gates) leave(address string) *job {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x := g.m[address]
+	x.inside--
+	if len(x.parked) > 0 {
+		j := x.parked[0]
+		x.parked = x.parked[1:]
+		return j
+	}
+	if x.inside == 0 {
+		delete(g.m, address)
+	}
+	return nil
+}
+
+// slowness finds jobs whose dispatches take long: they move to the slow lane
+// for the rest of the minute (reference: scheduler.md 4).
+type slowness struct {
+	threshold time.Duration
+	limit     int
+	mu        sync.Mutex
+	minute    int64
+	count     map[int]int
+}
+
+func (s *slowness) note(now time.Time, jobID int, took time.Duration) {
+	if took <= s.threshold {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn(now)
+	s.count[jobID]++
+}
+
+func (s *slowness) slow(now time.Time, jobID int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn(now)
+	return s.count[jobID] > s.limit
+}
+
+func (s *slowness) turn(now time.Time) {
+	if m := now.Unix() / 60; m != s.minute || s.count == nil {
+		s.minute, s.count = m, map[int]int{}
+	}
+}

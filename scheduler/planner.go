@@ -1,0 +1,103 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/cron"
+)
+
+// planner writes the runs that are due soon down as rows.
+type planner struct {
+	store   Store
+	cfg     Config
+	owners  func() []string // living nodes, this one included
+	planned func()          // called after new runs were written
+	turn    atomic.Uint64   // spreads runs evenly over the owners
+	cache   scheduleCache
+}
+
+// plan pages through everything that is due until nothing is left. Whoever does
+// not get the lock skips this tick: another node is planning.
+func (p *planner) plan(ctx context.Context, now time.Time) error {
+	for {
+		read, written, err := p.store.PlanDue(ctx, now.Add(p.cfg.Horizon).UnixMilli(), p.cfg.PlanPage, now,
+			func(jobs []model.Job, groups map[int]model.Group) []model.JobPlan { return p.decide(now, jobs, groups) })
+		if errors.Is(err, model.ErrLocked) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		if written > 0 {
+			p.planned()
+		}
+		if read < p.cfg.PlanPage {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		now = p.cfg.Now()
+	}
+}
+
+func (p *planner) decide(now time.Time, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
+	owners := p.owners()
+	rules := PlanRules{
+		Horizon: p.cfg.Horizon, MisfireAfter: p.cfg.MisfireAfter, MaxMissedRows: p.cfg.MaxMissedRows, Location: p.cfg.Location,
+	}
+	plans := make([]model.JobPlan, 0, len(jobs))
+	for _, job := range jobs {
+		plans = append(plans, p.decideOne(now, job, groups[job.GroupID], owners[p.turn.Add(1)%uint64(len(owners))], rules))
+	}
+	return plans
+}
+
+// decideOne keeps one bad job from stopping the loop, whatever is wrong with it.
+func (p *planner) decideOne(now time.Time, job model.Job, group model.Group, owner string, rules PlanRules) (plan model.JobPlan) {
+	defer func() {
+		if x := recover(); x != nil {
+			plan = Quarantine(job, fmt.Sprintf("internal error: %v", x))
+		}
+		if plan.Condition != model.JobNormal {
+			p.cfg.Logger.Warn("job stopped by the scheduler", "job_id", job.ID, "condition", plan.Condition, "reason", plan.Reason)
+		}
+	}()
+	if reason := Broken(job); reason != "" {
+		return Quarantine(job, reason)
+	}
+	sched, err := p.cache.get(job)
+	if err != nil {
+		return Quarantine(job, err.Error())
+	}
+	return Plan(now, job, group, sched, owner, rules)
+}
+
+// scheduleCache keeps parsed schedules by their text. It is used by the planner
+// loop alone.
+type scheduleCache struct {
+	m map[[2]string]cron.Schedule
+}
+
+const scheduleCacheSize = 20000
+
+func (c *scheduleCache) get(job model.Job) (cron.Schedule, error) {
+	key := [2]string{string(job.ScheduleType), job.ScheduleConf}
+	if s, ok := c.m[key]; ok {
+		return s, nil
+	}
+	s, err := ScheduleOf(job)
+	if err != nil {
+		return nil, err
+	}
+	if c.m == nil || len(c.m) >= scheduleCacheSize {
+		c.m = map[[2]string]cron.Schedule{}
+	}
+	c.m[key] = s
+	return s, nil
+}

@@ -1,0 +1,68 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+)
+
+// Store is what the loops need from the database; store.Store has it and its
+// documentation is the contract.
+type Store interface {
+	EnsureLock(ctx context.Context) error
+	PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
+		plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error)
+
+	JoinNode(ctx context.Context, name, version string) (epoch int64, err error)
+	Beat(ctx context.Context, name string, epoch int64) (bool, error)
+	LeaveNode(ctx context.Context, name string, epoch int64) error
+	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
+
+	PlannedRuns(ctx context.Context, owner string, untilMS int64, limit int) ([]model.Run, error)
+	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
+	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
+	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
+	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
+	RecordDispatches(ctx context.Context, list []model.Dispatch, now time.Time, follow model.Follow) error
+	MissRuns(ctx context.Context, owner string, ids []int64, reason, msg string, now time.Time) error
+	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
+
+	AdoptRuns(ctx context.Context, alive []string, newOwner string, limit int) (planned []model.Run, unknown int, err error)
+	HandOver(ctx context.Context, owner, newOwner string) (int64, error)
+	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
+	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
+	Replan(ctx context.Context, owner string, id int64) (bool, error)
+	AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error)
+
+	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
+	Registrations(ctx context.Context) ([]model.Registration, error)
+	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
+}
+
+// SentState is the three-valued outcome of ringing an executor.
+type SentState int
+
+// Outcomes of ringing.
+const (
+	SentUnknown  SentState = iota // may or may not have arrived
+	SentAccepted                  // the executor has it
+	SentRefused                   // certainly not taken
+)
+
+// Sent is what came of ringing.
+type Sent struct {
+	State       SentState
+	Code        int
+	Msg         string
+	Unreachable bool // refused because nothing answered at the address
+}
+
+// Executor is the small client to executors; app adapts executorclient to it.
+type Executor interface {
+	Run(ctx context.Context, address string, t protocol.Trigger) Sent
+	Beat(ctx context.Context, address string) error
+	IdleBeat(ctx context.Context, address string, jobID int64) (idle bool, err error)
+	Log(ctx context.Context, address string, q protocol.LogRequest) (protocol.LogResult, error)
+}

@@ -1,0 +1,130 @@
+package scheduler
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// ring holds the planned runs of this node until their instants. It is a heap
+// keyed by absolute time: whatever is due is handed over, however late it
+// wakes. A run stays known until it is forgotten, so that reading the same row
+// twice cannot ring it twice.
+type ring struct {
+	now      func() time.Time
+	capacity int
+
+	mu    sync.Mutex
+	queue runHeap
+	known map[int64]bool
+	wake  chan struct{} // buffered: something earlier than before was added
+}
+
+func newRing(now func() time.Time, capacity int) *ring {
+	return &ring{now: now, capacity: capacity, known: map[int64]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// add takes runs that are not known yet and returns how many that were.
+func (r *ring) add(runs []model.Run) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for i := range runs {
+		if r.known[runs[i].ID] {
+			continue
+		}
+		r.known[runs[i].ID] = true
+		heap.Push(&r.queue, &runs[i])
+		n++
+	}
+	if n > 0 {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	}
+	return n
+}
+
+// forget lets a run be added again; called when its claim was decided.
+func (r *ring) forget(id int64) {
+	r.mu.Lock()
+	delete(r.known, id)
+	r.mu.Unlock()
+}
+
+// room is how many more runs may be loaded. Beyond it the backlog stays on disk.
+func (r *ring) room() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(0, r.capacity-len(r.known))
+}
+
+// size is how many runs are known: waiting for their instant or being sent.
+func (r *ring) size() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.known)
+}
+
+// run hands everything that is due to fire until ctx ends.
+func (r *ring) run(ctx context.Context, fire func([]*model.Run)) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		due, wait := r.pop()
+		if len(due) > 0 {
+			fire(due)
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-r.wake:
+		}
+	}
+}
+
+// maxNap bounds one sleep, so that a step of the wall clock is noticed soon.
+const maxNap = 500 * time.Millisecond
+
+// pop takes what is due and says how long to wait for the next.
+func (r *ring) pop() ([]*model.Run, time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	var due []*model.Run
+	for len(r.queue) > 0 && r.queue[0].PlannedMS <= now.UnixMilli() {
+		due = append(due, heap.Pop(&r.queue).(*model.Run))
+	}
+	wait := maxNap
+	if len(r.queue) > 0 {
+		wait = min(wait, time.UnixMilli(r.queue[0].PlannedMS).Sub(now))
+	}
+	return due, wait
+}
+
+// runHeap orders runs by planned instant, then by id.
+type runHeap []*model.Run
+
+func (h runHeap) Len() int { return len(h) }
+func (h runHeap) Less(i, j int) bool {
+	if h[i].PlannedMS != h[j].PlannedMS {
+		return h[i].PlannedMS < h[j].PlannedMS
+	}
+	return h[i].ID < h[j].ID
+}
+func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *runHeap) Push(x any)   { *h = append(*h, x.(*model.Run)) }
+func (h *runHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return x
+}

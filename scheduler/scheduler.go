@@ -1,0 +1,263 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Scheduler is all loops of one node.
+type Scheduler struct {
+	store Store
+	cfg   Config
+	node  *node
+	ring  *ring
+	disp  *dispatcher
+	done  *batcher[model.Handled, model.HandledStatus]
+	fetch *loop
+	loops []*loop // planning first
+
+	fatal     chan error
+	mu        sync.Mutex
+	started   bool
+	stopPlan  context.CancelFunc // planner, fetch, takeover
+	stopRing  context.CancelFunc // ring and workers
+	stopSend  context.CancelFunc // calls in flight
+	stopWrite context.CancelFunc // batchers and monitors
+	planning  sync.WaitGroup
+	ringing   sync.WaitGroup
+	writing   sync.WaitGroup
+}
+
+// New builds the loops; nothing runs before Start.
+func New(store Store, exec Executor, cfg Config) *Scheduler {
+	cfg = cfg.withDefaults()
+	s := &Scheduler{store: store, cfg: cfg, fatal: make(chan error, 1)}
+	s.node = &node{store: store, cfg: cfg, fatal: s.fail}
+	s.ring = newRing(cfg.Now, cfg.RingCapacity)
+	s.disp = newDispatcher(store, exec, cfg, s.node, s.ring)
+	s.done = newBatcher(500, s.writeHandled)
+	s.fetch = &loop{name: "fetch", every: 500 * time.Millisecond, body: s.fetchDue, nudge: make(chan struct{}, 1)}
+
+	plan := &planner{store: store, cfg: cfg, owners: s.node.owners, planned: s.Nudge}
+	take := &takeover{store: store, cfg: cfg, node: s.node, nudge: s.Nudge}
+	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge,
+		inFlight: func(id int64) bool { _, ok := s.disp.inFlight.Load(id); return ok }}
+	lost := &lostMonitor{store: store, exec: exec, cfg: cfg, complete: s.Complete}
+	s.loops = []*loop{
+		{name: "plan", every: time.Second, body: plan.plan},
+		s.fetch,
+		{name: "takeover", every: time.Second, body: take.adopt},
+		{name: "beat", every: time.Second, body: func(ctx context.Context, now time.Time) error {
+			paused := s.node.sinceBeat(now) > cfg.TakeoverWindow
+			if err := s.node.beat(ctx, now); err != nil || !paused {
+				return err
+			}
+			return take.afterPause(ctx, now)
+		}},
+		{name: "settle", every: 2 * time.Second, body: settle.settle},
+		{name: "lost", every: time.Minute, body: lost.check},
+		{name: "registry", every: 30 * time.Second, body: s.sweepRegistry},
+		{name: "retention", every: 10 * time.Minute, body: s.retention},
+	}
+	return s
+}
+
+// planLoops end first at stop; the others go on while calls in flight end.
+var planLoops = []string{"plan", "fetch", "takeover"}
+
+// Start joins the nodes and starts the loops. Fatal reports an error after
+// which the process must end.
+func (s *Scheduler) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started {
+		return errors.New("scheduler: already started")
+	}
+	if err := s.store.EnsureLock(ctx); err != nil {
+		return fmt.Errorf("schedule lock: %w", err)
+	}
+	if err := s.node.join(ctx, s.cfg.Now()); err != nil {
+		return err
+	}
+	s.started = true
+	base := context.WithoutCancel(ctx)
+	var planCtx, ringCtx, sendCtx, writeCtx context.Context
+	planCtx, s.stopPlan = context.WithCancel(base)
+	ringCtx, s.stopRing = context.WithCancel(base)
+	sendCtx, s.stopSend = context.WithCancel(base)
+	writeCtx, s.stopWrite = context.WithCancel(base)
+
+	s.writing.Go(func() { s.disp.claims.run(writeCtx, base) })
+	s.writing.Go(func() { s.disp.records.run(writeCtx, base) })
+	s.writing.Go(func() { s.done.run(writeCtx, base) })
+	for range s.cfg.FastWorkers {
+		s.ringing.Go(func() { s.disp.work(ringCtx, sendCtx, s.disp.fast) })
+	}
+	for range s.cfg.SlowWorkers {
+		s.ringing.Go(func() { s.disp.work(ringCtx, sendCtx, s.disp.slow) })
+	}
+	s.ringing.Go(func() { s.ring.run(ringCtx, func(due []*model.Run) { s.disp.fire(ringCtx, due) }) })
+	for _, l := range s.loops {
+		if slices.Contains(planLoops, l.name) {
+			s.planning.Go(func() { l.run(planCtx, s.cfg.Now, s.cfg.Logger) })
+		} else {
+			s.writing.Go(func() { l.run(writeCtx, s.cfg.Now, s.cfg.Logger) })
+		}
+	}
+	s.cfg.Logger.Info("scheduler started", "node", s.node.owner())
+	return nil
+}
+
+// StopScheduling ends planning, gives the planned runs back and lets calls in
+// flight end. Callbacks are still taken after it; Close ends those too. Both
+// may be called before Start and more than once.
+func (s *Scheduler) StopScheduling(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started {
+		return
+	}
+	s.stopPlan()
+	s.planning.Wait()
+	s.stopRing()
+	drained := make(chan struct{})
+	go func() { s.ringing.Wait(); close(drained) }()
+	limit, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
+	defer cancel()
+	select {
+	case <-drained:
+	case <-limit.Done():
+		s.cfg.Logger.Warn("calls in flight did not end in time, they are settled later")
+		s.stopSend()
+		<-drained
+	}
+	s.handOver(context.WithoutCancel(ctx))
+}
+
+// handOver gives what is planned and not sent to a living node at once. Alone,
+// the node keeps it for its own next start.
+func (s *Scheduler) handOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	me := s.node.owner()
+	for _, other := range s.node.owners() {
+		if other == me {
+			continue
+		}
+		n, err := s.store.HandOver(ctx, me, other)
+		if err != nil {
+			s.cfg.Logger.Error("cannot hand planned runs over, they are adopted later", "error", err)
+		} else if n > 0 {
+			s.cfg.Logger.Info("planned runs handed over", "to", other, "count", n)
+		}
+		return
+	}
+}
+
+// Close ends everything and says goodbye to the other nodes.
+func (s *Scheduler) Close(ctx context.Context) {
+	s.StopScheduling(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started {
+		return
+	}
+	s.stopSend()
+	s.stopWrite()
+	s.writing.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	s.node.mu.Lock()
+	epoch := s.node.epoch
+	s.node.mu.Unlock()
+	if err := s.store.LeaveNode(ctx, s.cfg.NodeName, epoch); err != nil {
+		s.cfg.Logger.Warn("cannot say goodbye to the other nodes", "error", err)
+	}
+	s.started = false
+	s.cfg.Logger.Info("scheduler stopped", "node", s.node.owner())
+}
+
+// Fatal delivers at most one error after which the process must end.
+func (s *Scheduler) Fatal() <-chan error { return s.fatal }
+
+func (s *Scheduler) fail(err error) {
+	select {
+	case s.fatal <- err:
+	default:
+	}
+}
+
+// Owner is the identity that runs rung by this node carry.
+func (s *Scheduler) Owner() string { return s.node.owner() }
+
+// Nudge makes the node look for new planned runs at once.
+func (s *Scheduler) Nudge() {
+	select {
+	case s.fetch.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// fetchAhead is how far before their instants runs are loaded into the ring.
+const fetchAhead = 2 * time.Second
+
+func (s *Scheduler) fetchDue(ctx context.Context, now time.Time) error {
+	room := s.ring.room()
+	if room == 0 {
+		return nil
+	}
+	// What is known already is read again, so the limit must leave room for it.
+	runs, err := s.store.PlannedRuns(ctx, s.node.owner(), now.Add(fetchAhead).UnixMilli(), room+s.ring.size())
+	if err != nil {
+		return fmt.Errorf("planned runs: %w", err)
+	}
+	s.ring.add(runs)
+	return nil
+}
+
+// Complete stores results and returns when they are stored, with what became of
+// each. What follows from them (retry, children) is stored with them.
+func (s *Scheduler) Complete(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
+	return s.done.do(ctx, list...)
+}
+
+func (s *Scheduler) writeHandled(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
+	now := s.cfg.Now()
+	statuses, err := s.store.StoreHandled(ctx, list, now, Follower(now, s.node.owner()))
+	if err == nil {
+		s.Nudge() // a child or a retry may be due
+	}
+	return statuses, err
+}
+
+// Liveness says for every loop when it last succeeded.
+func (s *Scheduler) Liveness() []Liveness {
+	out := make([]Liveness, len(s.loops))
+	for i, l := range s.loops {
+		out[i] = l.liveness()
+	}
+	return out
+}
+
+// Ready reports why the node cannot schedule, or nil.
+func (s *Scheduler) Ready() error {
+	s.mu.Lock()
+	started := s.started
+	s.mu.Unlock()
+	if !started {
+		return errors.New("the scheduler is not running")
+	}
+	now := s.cfg.Now()
+	for _, l := range s.Liveness() {
+		if slices.Contains([]string{"plan", "fetch", "beat"}, l.Name) && now.Sub(l.LastOK) > 10*time.Second {
+			return fmt.Errorf("loop %s has not succeeded since %s", l.Name, l.LastOK.Format(time.RFC3339))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+)
+
+// settleAfter is how long a run without a clear answer is left alone: its
+// callback may be on the way.
+const settleAfter = 2 * time.Second
+
+// sendingStale is when a claimed run that nobody is sending any more becomes unknown.
+const sendingStale = 15 * time.Second
+
+// settler finds out about runs whose sending had no clear answer. Unknown is
+// not failed: the executor is asked, and a run is rung again only when the
+// executor provably never had it.
+type settler struct {
+	store    Store
+	exec     Executor
+	cfg      Config
+	node     *node
+	inFlight func(runID int64) bool
+	nudge    func()
+}
+
+func (s *settler) settle(ctx context.Context, now time.Time) error {
+	owner := s.node.owner()
+	stale, err := s.store.SendingRuns(ctx, owner, now.Add(-sendingStale).UnixMilli(), 500)
+	if err != nil {
+		return fmt.Errorf("claimed runs: %w", err)
+	}
+	var lost []model.Dispatch
+	for _, r := range stale {
+		if !s.inFlight(r.ID) {
+			lost = append(lost, model.Dispatch{RunID: r.ID, Phase: model.PhaseUnknown, Msg: "claimed, but the answer was not recorded", AtMS: now.UnixMilli()})
+		}
+	}
+	if len(lost) > 0 {
+		if err := s.store.RecordDispatches(ctx, lost, now, nil); err != nil {
+			return err
+		}
+	}
+	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), 200)
+	if err != nil {
+		return fmt.Errorf("unknown runs: %w", err)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(s.cfg.ProbeParallel)
+	for _, r := range runs {
+		g.Go(func() error { return s.settleOne(gctx, now, owner, r) })
+	}
+	return g.Wait()
+}
+
+func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run) error {
+	verdict, msg := s.ask(ctx, r)
+	d := model.Dispatch{RunID: r.ID, AtMS: now.UnixMilli(), Msg: msg}
+	switch verdict {
+	case hasIt:
+		d.Phase, d.Code = model.PhaseAccepted, model.CodeSuccess
+	case neverHadIt:
+		back, err := s.store.Replan(ctx, owner, r.ID)
+		if back {
+			s.cfg.Logger.Info("run never reached its executor, it is rung again", "log_id", r.ID, "job_id", r.JobID, "address", r.Address)
+			s.nudge()
+		}
+		return err
+	default:
+		if now.Sub(time.UnixMilli(r.PlannedMS)) < s.cfg.LostAfter {
+			return nil // asked again at the next tick
+		}
+		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
+		d.Msg = "sent, but neither an answer nor a callback came: " + msg
+	}
+	s.cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", d.Msg)
+	return s.store.RecordDispatches(ctx, []model.Dispatch{d}, now, Follower(now, owner))
+}
+
+type verdict int
+
+const (
+	cannotTell verdict = iota
+	hasIt
+	neverHadIt
+)
+
+// ask finds out whether the executor has the run: its log says so. Idle without
+// a log of this run means that it never arrived; busy without one means wait,
+// for it may be queued there.
+func (s *settler) ask(ctx context.Context, r model.Run) (verdict, string) {
+	if r.Address == "" {
+		return neverHadIt, "no address was chosen"
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.SendTimeout)
+	defer cancel()
+	// Idle is asked first: a run that ends in between leaves its log.
+	idle, err := s.exec.IdleBeat(ctx, r.Address, int64(r.JobID))
+	if err != nil {
+		return cannotTell, err.Error()
+	}
+	at := r.TriggerTime.UnixMilli()
+	res, err := s.exec.Log(ctx, r.Address, protocol.LogRequest{LogID: r.ID, LogDateTim: at, LogDateTime: at, FromLineNum: 1})
+	switch {
+	case err != nil:
+		return cannotTell, err.Error()
+	case res.ToLineNum > 0:
+		return hasIt, "settled: the executor has a log of this run"
+	case !idle:
+		return cannotTell, "the executor is busy with this job, maybe with an earlier run"
+	}
+	return neverHadIt, ""
+}

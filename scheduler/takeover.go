@@ -1,0 +1,76 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// takeover adopts what dead nodes left behind; the restart of a single node is
+// the same case.
+type takeover struct {
+	store Store
+	cfg   Config
+	node  *node
+	nudge func()
+}
+
+const adoptBatch = 2000
+
+func (t *takeover) adopt(ctx context.Context, now time.Time) error {
+	owner := t.node.owner()
+	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.owners(), owner, adoptBatch)
+	if err != nil {
+		return fmt.Errorf("adopt runs: %w", err)
+	}
+	if len(planned) == 0 && unknown == 0 {
+		return nil
+	}
+	missed, err := t.missOverdue(ctx, now, owner, planned)
+	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", len(planned), "unknown", unknown, "missed", missed)
+	t.nudge()
+	return err
+}
+
+// missOverdue ends those of the runs that are beyond the takeover window.
+func (t *takeover) missOverdue(ctx context.Context, now time.Time, owner string, runs []model.Run) (int, error) {
+	if len(runs) == 0 {
+		return 0, nil
+	}
+	ids := map[int]bool{}
+	var list []int
+	for i := range runs {
+		if !ids[runs[i].JobID] {
+			ids[runs[i].JobID] = true
+			list = append(list, runs[i].JobID)
+		}
+	}
+	jobs, err := t.store.JobsByID(ctx, list)
+	if err != nil {
+		return 0, err
+	}
+	_, miss := Overdue(now, t.cfg.TakeoverWindow, runs, jobs)
+	if len(miss) == 0 {
+		return 0, nil
+	}
+	var missIDs []int64
+	for i := range miss {
+		missIDs = append(missIDs, miss[i].ID)
+	}
+	msg := fmt.Sprintf("not made: its node was gone for longer than the takeover window of %s, misfire rule", t.cfg.TakeoverWindow)
+	return len(miss), t.store.MissRuns(ctx, owner, missIDs, model.ReasonTakeover, msg, now)
+}
+
+// afterPause looks at this node's own planned runs when the process itself was
+// stopped for longer than the window (SIGSTOP, a suspended machine).
+func (t *takeover) afterPause(ctx context.Context, now time.Time) error {
+	owner := t.node.owner()
+	late, err := t.store.PlannedRuns(ctx, owner, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch)
+	if err != nil {
+		return err
+	}
+	_, err = t.missOverdue(ctx, now, owner, late)
+	return err
+}
