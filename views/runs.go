@@ -221,7 +221,7 @@ func (v RunView) steps() []step {
 		finished = step{"finished", class, i18n.Clock(r.HandleTime.In(v.Now.Location())), ""}
 	} else if r.Result() == model.ResultRunning && r.AcceptedMS > 0 {
 		finished.class = "open"
-		finished.sub = v.T("run.took", "Duration", v.L.Age(v.Now.Sub(time.UnixMilli(r.AcceptedMS))))
+		finished.sub = v.T("run.running_for", "Duration", v.L.Age(v.Now.Sub(time.UnixMilli(r.AcceptedMS))))
 	}
 	if v.AverageMS > 0 && finished.sub != "" {
 		finished.sub += " · " + v.T("run.average", "Duration", v.L.Millis(v.AverageMS))

@@ -69,11 +69,22 @@ func (c *Console) jobRow(r *request, row jobs.JobRow) views.JobRow {
 	out.Zone, out.Conf = splitZone(row.ScheduleConf)
 	p, err := c.svc.Preview(row.ScheduleType, row.ScheduleConf, r.loc.Lang(), 0)
 	if err != nil {
-		out.Words = message(r.loc, err)
+		out.Words = r.scheduleError(err)
 	} else {
 		out.Words = p.InWords
 	}
 	return out
+}
+
+// scheduleError says what is wrong with a schedule.
+func (r *request) scheduleError(err error) string {
+	for _, text := range fieldMessages(r.loc, err) {
+		return text
+	}
+	if text := message(r.loc, err); text != "" {
+		return text
+	}
+	return r.loc.T("error.cron")
 }
 
 // splitZone takes the optional zone prefix off a cron text.
