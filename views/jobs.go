@@ -50,6 +50,9 @@ func (v Jobs) url(change func(*JobFilter)) string {
 	return v.filterURL(f)
 }
 
+// SelfURL is the shortest address of this list.
+func (v Jobs) SelfURL() string { return v.filterURL(v.Filter) }
+
 func (v Jobs) filterURL(f JobFilter) string {
 	kv := []string{"status", f.Status, "q", f.Text}
 	if f.GroupID > 0 {

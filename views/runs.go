@@ -48,7 +48,13 @@ func statusLabel(p Page, s model.RunStatus) string {
 	return p.T("runs.status." + string(s))
 }
 
+// SelfURL is the shortest address of this list.
+func (v Runs) SelfURL() string { return v.url(v.Filter) }
+
 func (v Runs) url(f RunFilter) string {
+	if f.Preset == "any" {
+		f.Preset = ""
+	}
 	kv := []string{"status", f.Status, "preset", f.Preset, "from", f.From, "to", f.To}
 	if f.GroupID > 0 {
 		kv = append(kv, "executor", itoa(f.GroupID))

@@ -133,12 +133,21 @@ func TestJobListRemembersItsFilter(t *testing.T) {
 	s := newSite(t).login("admin")
 	s.get("/jobs?status=running&executor=1")
 	res := s.get("/jobs")
-	assert.Equal(t, "/jobs?status=running&executor=1", res.Header.Get("Location"))
+	assert.Equal(t, "/jobs?executor=1&status=running", res.Header.Get("Location"))
 	d := s.doc(s.get("/jobs?status=running&executor=1"))
 	assert.Equal(t, 3, testid(d, "job-row").Length())
 	assert.Equal(t, "5", testid(d, "segment-").Find(".count").Text(), "counts ignore the status")
 	s.get("/jobs?all=1")
 	assert.Equal(t, http.StatusOK, s.get("/jobs").StatusCode, "and forgets it")
+}
+
+func TestFormAddressesAreShortened(t *testing.T) {
+	s := newSite(t).login("admin")
+	res := s.get("/jobs?all=1&status=running&size=25&q=", "HX-Request", "true")
+	assert.Equal(t, "/jobs?status=running", res.Header.Get("HX-Push-Url"))
+	assert.Empty(t, s.get("/jobs?status=running", "HX-Request", "true").Header.Get("HX-Push-Url"), "a refresh pushes nothing")
+	res = s.get("/runs?preset=any&executor=1&status=", "HX-Request", "true")
+	assert.Equal(t, "/runs?executor=1", res.Header.Get("HX-Push-Url"))
 }
 
 func TestBasePath(t *testing.T) {
