@@ -90,7 +90,12 @@ document.addEventListener("htmx:configRequest", (e) => {
   }
 });
 
-if (window.Idiomorph) window.Idiomorph.defaults.ignoreActiveValue = true;
+if (window.Idiomorph) {
+  const defaults = window.Idiomorph.defaults;
+  defaults.ignoreActiveValue = true; // what somebody is typing stays
+  // The position of an open menu is ours, the server knows nothing of it.
+  defaults.callbacks.beforeAttributeUpdated = (name) => name !== "style";
+}
 
 // --- forms ----------------------------------------------------------------
 
