@@ -163,8 +163,12 @@ func TestOutcomesOfHandlers(t *testing.T) {
 	run(t, e, tr)
 	run(t, e, trigger(7, 7, "demo.sleep"))
 	run(t, e, trigger(8, 8, "demo.child"))
+	run(t, e, trigger(9, 9, "demo.hello"))
+	tr = trigger(10, 10, "demo.shard")
+	tr.BroadcastIndex, tr.BroadcastTotal = 1, 12
+	run(t, e, tr)
 
-	res := c.results(t, 8)
+	res := c.results(t, 10)
 	require.Equal(t, 500, res[1].Code)
 	require.Equal(t, "disk full", res[1].Msg)
 	require.Equal(t, "panic: at the disco", res[2].Msg)
@@ -175,6 +179,8 @@ func TestOutcomesOfHandlers(t *testing.T) {
 	require.Equal(t, "slept for 1ms", res[6].Msg)
 	require.Contains(t, res[7].Msg, "must be a duration")
 	require.Equal(t, 200, res[8].Code)
+	require.Equal(t, "greeted world", res[9].Msg)
+	require.Equal(t, "shard 1 of 12: 1 of 12 items", res[10].Msg)
 
 	text, end := readLog(t, e, 2)
 	require.True(t, end)

@@ -43,7 +43,7 @@ func (e *Executor) report(ctx context.Context) {
 func (e *Executor) reportOnce(ctx context.Context, now time.Time) (int, error) {
 	moved := 0
 	if batch := e.out.batch(); len(batch) > 0 {
-		err := e.centers.first(ctx, "callback", callbacks(batch))
+		err := e.deliver(ctx, batch)
 		var refusal *refusedError
 		switch {
 		case err == nil:
@@ -61,6 +61,12 @@ func (e *Executor) reportOnce(ctx context.Context, now time.Time) (int, error) {
 	return moved + n, err
 }
 
+// deliver makes one call, which the end of ctx does not cut: the center would
+// get the results twice.
+func (e *Executor) deliver(ctx context.Context, list []result) error {
+	return e.centers.first(context.WithoutCancel(ctx), "callback", callbacks(list))
+}
+
 // reportAside sends up to batchSize results one by one.
 func (e *Executor) reportAside(ctx context.Context, now time.Time) (int, error) {
 	due := e.out.due(now, batchSize)
@@ -69,7 +75,11 @@ func (e *Executor) reportAside(ctx context.Context, now time.Time) (int, error) 
 	taken := 0
 	var last error
 	for i, s := range due {
-		err := e.centers.first(ctx, "callback", callbacks([]result{s.result}))
+		if ctx.Err() != nil {
+			left = append(left, due[i:]...)
+			return taken, ctx.Err()
+		}
+		err := e.deliver(ctx, []result{s.result})
 		var refusal *refusedError
 		switch {
 		case err == nil:
@@ -122,7 +132,7 @@ func (e *Executor) sent(list ...result) {
 
 // flush sends what can be sent until nothing moves or ctx ends.
 func (e *Executor) flush(ctx context.Context) {
-	for e.out.unsent() > 0 {
+	for e.out.unsent() > 0 && ctx.Err() == nil {
 		if n, err := e.reportOnce(ctx, e.o.Now()); n == 0 || err != nil {
 			break
 		}

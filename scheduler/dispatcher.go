@@ -196,7 +196,7 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 // refuse ends a run for which no executor could be chosen.
 func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 	defer d.ring.forget(j.run.ID)
-	if e, ok := errors.AsType[*model.Error](err); !ok || e.Code == model.CodeUnavailable && e.Key != "error.no_address" {
+	if _, ok := errors.AsType[*model.Error](err); !ok || ctx.Err() != nil {
 		d.cfg.Logger.Error("cannot choose an executor, the run is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 		return
 	}
@@ -246,6 +246,9 @@ func (d *dispatcher) send(ctx context.Context, j *job) {
 	d.calls.Add(1)
 	now := d.cfg.Now()
 	d.slowness.note(now, j.run.JobID, now.Sub(started))
+	if ctx.Err() != nil && sent.State != SentAccepted {
+		return // cut short by the stop: what came of it is settled later
+	}
 	d.record(ctx, outcomeOf(id, j, sent, now))
 }
 

@@ -128,7 +128,7 @@ func (s *Scheduler) StopScheduling(ctx context.Context) {
 	s.stopRing()
 	drained := make(chan struct{})
 	go func() { s.ringing.Wait(); close(drained) }()
-	limit, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.DrainTimeout)
 	defer cancel()
 	select {
 	case <-drained:

@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/app/api"
+	"github.com/carillon-scheduler/carillon/app/console"
+	"github.com/carillon-scheduler/carillon/executorclient"
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/store"
+)
+
+// The parts define what they need where they use it; here the fit is proved.
+var (
+	_ scheduler.Store    = (*store.Store)(nil)
+	_ jobs.Store         = (*store.Store)(nil)
+	_ jobs.Ringer        = (*scheduler.Scheduler)(nil)
+	_ api.Service        = (*jobs.Service)(nil)
+	_ api.Completer      = (*scheduler.Scheduler)(nil)
+	_ console.Service    = (*jobs.Service)(nil)
+	_ scheduler.Executor = ringing{}
+	_ jobs.Executors     = asking{}
+)
+
+// ringing lets the scheduler ring through the executor client.
+type ringing struct{ *executorclient.Client }
+
+// Run implements scheduler.Executor.
+func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) scheduler.Sent {
+	out := r.Client.Run(ctx, address, t)
+	sent := scheduler.Sent{Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable}
+	switch out.State {
+	case executorclient.Accepted:
+		sent.State = scheduler.SentAccepted
+	case executorclient.Refused:
+		sent.State = scheduler.SentRefused
+	}
+	return sent
+}
+
+// asking lets the use cases read logs and kill runs.
+type asking struct{ *executorclient.Client }
+
+// ReadLog implements jobs.Executors.
+func (a asking) ReadLog(ctx context.Context, address string, runID int64, triggered time.Time, fromLine int) (model.LogChunk, error) {
+	at := triggered.UnixMilli()
+	res, err := a.Client.Log(ctx, address, protocol.LogRequest{LogID: runID, LogDateTim: at, LogDateTime: at, FromLineNum: fromLine})
+	return model.LogChunk{From: res.FromLineNum, To: res.ToLineNum, Content: res.LogContent, End: res.IsEnd}, err
+}
+
+// Kill implements jobs.Executors.
+func (a asking) Kill(ctx context.Context, address string, jobID int) error {
+	_, err := a.Client.Kill(ctx, address, int64(jobID))
+	return err
+}

@@ -1,0 +1,272 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/carillon-scheduler/carillon/app/api"
+	"github.com/carillon-scheduler/carillon/app/console"
+	"github.com/carillon-scheduler/carillon/executorclient"
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/migrations"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/store"
+)
+
+// openTimeout is how long a start waits for the database.
+const openTimeout = 8 * time.Second
+
+// Center is a running scheduling center.
+type Center struct {
+	// URL is where the console answers, with the real port.
+	URL string
+	// AdminPassword is set when this start made up the first password.
+	AdminPassword string
+	// Jobs are the use cases, for what runs in the same process.
+	Jobs *jobs.Service
+
+	cfg     ServeCmd
+	log     *slog.Logger
+	store   *store.Store
+	sched   *scheduler.Scheduler
+	client  *executorclient.Client
+	server  *http.Server
+	streams context.CancelFunc // ends long answers (live logs) at stop
+	stopped chan struct{}
+	served  chan error
+	stop    chan struct{} // closed to end the housekeeping
+}
+
+// Start opens the database, brings its schema up to date, starts the loops and
+// serves. It returns when the center answers. Everything it started is undone
+// when it fails.
+func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	loc, err := cfg.location()
+	if err != nil {
+		return nil, err
+	}
+	c := &Center{cfg: cfg, log: log, served: make(chan error, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	// The port first: a second start by mistake must not touch the database.
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", cfg.Listen, errors.Unwrap(err))
+	}
+	defer func() {
+		if err != nil {
+			_ = listener.Close()
+			if c.store != nil {
+				err = errors.Join(err, c.store.Close())
+			}
+		}
+	}()
+	if c.store, err = openStore(ctx, cfg.DatabaseFlags); err != nil {
+		return nil, err
+	}
+	if err := prepareSchema(ctx, c.store, cfg.Migrate, log); err != nil {
+		return nil, err
+	}
+	if err := c.build(cfg, listener, loc); err != nil {
+		return nil, err
+	}
+	if c.AdminPassword, err = c.Jobs.EnsureAdmin(ctx, cfg.AdminPassword); err != nil {
+		if model.CodeOf(err) == model.CodeInvalid {
+			return nil, errors.New("--admin-password must have 8 to 72 characters")
+		}
+		return nil, fmt.Errorf("first administrator: %w", err)
+	}
+	if err := c.sched.Start(ctx); err != nil {
+		return nil, err
+	}
+	go func() { c.served <- c.server.Serve(listener) }()
+	go c.keepHouse()
+	log.Info("center started", "url", c.URL, "config", &c.cfg)
+	return c, nil
+}
+
+func openStore(ctx context.Context, f DatabaseFlags) (*store.Store, error) {
+	loc, err := f.location()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	return store.Open(ctx, store.Options{URL: f.Database, Location: loc})
+}
+
+func prepareSchema(ctx context.Context, st *store.Store, migrate bool, log *slog.Logger) error {
+	db, done, err := st.MigrationDB()
+	if err != nil {
+		return err
+	}
+	if migrate {
+		_, err = migrations.Up(ctx, db, st.Engine(), log)
+	} else {
+		err = migrations.Check(ctx, db, st.Engine())
+	}
+	return errors.Join(err, done())
+}
+
+// build wires the parts; nothing runs yet.
+func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) error {
+	c.URL = "http://" + listener.Addr().String() + strings.TrimSuffix(cfg.BasePath, "/") + "/"
+	centerURL := strings.TrimSuffix(cfg.PublicURL, "/")
+	if centerURL == "" {
+		centerURL = "http://" + listener.Addr().String()
+	}
+	texts, err := i18n.New(cfg.Lang)
+	if err != nil {
+		return err
+	}
+	c.client = executorclient.New(executorclient.Options{Token: cfg.AccessToken, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
+	c.sched = scheduler.New(c.store, ringing{c.client}, scheduler.Config{
+		NodeName: cfg.nodeName(), Version: Version(), Location: loc, Logger: c.log.With("part", "scheduler"),
+		SendTimeout: cfg.ExecutorTimeout, RegistryDead: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
+	})
+	c.Jobs = jobs.New(jobs.Options{
+		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Location: loc, Logger: c.log.With("part", "jobs"),
+		AliveFor: cfg.RegistryTimeout,
+	})
+	english := texts.Localizer("en")
+	machine := api.New(api.Options{
+		Service: c.Jobs, Completer: c.sched, Token: cfg.AccessToken, Logger: c.log.With("part", "api"), Now: time.Now,
+		Text: func(e *model.Error) string { return errorText(english, e) }, Ready: c.ready,
+	})
+	version := BuildInfo()
+	options := console.Options{
+		Service: c.Jobs, Sessions: c.store.Sessions(), Logger: c.log.With("part", "console"), BasePath: cfg.BasePath, Language: cfg.Lang,
+		Secure: strings.HasPrefix(cfg.PublicURL, "https:"), CenterURL: centerURL,
+		Version: version.Version, Build: version.Build, GoVersion: version.Go,
+		SourceURL: "https://github.com/carillon-scheduler/carillon", Licence: "Apache-2.0",
+	}
+	if cfg.PublicURL != "" {
+		options.TrustedOrigins = []string{origin(cfg.PublicURL)}
+	}
+	if cfg.TrustProxy {
+		options.IPExtractor = echo.ExtractIPFromXFFHeader()
+	}
+	pages, err := console.New(options)
+	if err != nil {
+		return err
+	}
+	streams, end := context.WithCancel(context.Background())
+	c.streams = end
+	c.server = &http.Server{
+		Handler:           c.mux(machine, pages),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		ErrorLog:          slog.NewLogLogger(c.log.Handler(), slog.LevelWarn),
+		BaseContext:       func(net.Listener) context.Context { return streams },
+	}
+	return nil
+}
+
+// mux sends machines to the API and people to the console.
+func (c *Center) mux(machine *api.API, pages http.Handler) http.Handler {
+	e := echo.New()
+	e.HTTPErrorHandler = func(err error, ctx echo.Context) { // the API answers every path that gets here
+		c.log.Error("API error outside its envelope", "path", ctx.Request().URL.Path, "error", err)
+		_ = ctx.NoContent(http.StatusInternalServerError)
+	}
+	machine.Routes(e)
+	m := http.NewServeMux()
+	for _, p := range []string{"/api", "/api/", "/xxl-job-admin/api", "/xxl-job-admin/api/", "/healthz", "/readyz"} {
+		m.Handle(p, e)
+	}
+	m.Handle("/", pages)
+	if base := strings.TrimSuffix(c.cfg.BasePath, "/"); base != "" {
+		m.Handle("/{$}", http.RedirectHandler(base+"/", http.StatusSeeOther))
+	}
+	return m
+}
+
+func origin(raw string) string {
+	scheme, rest, _ := strings.Cut(raw, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// errorText says a model error in words, field by field.
+func errorText(l *i18n.Localizer, e *model.Error) string {
+	if len(e.Fields) == 0 {
+		return l.Error(e.Key, e.Args)
+	}
+	return fieldTexts(l, e.Fields)
+}
+
+// ready reports why the center cannot schedule, or nil.
+func (c *Center) ready(ctx context.Context) error {
+	if err := c.sched.Ready(); err != nil {
+		return err
+	}
+	if err := c.store.Ping(ctx); err != nil {
+		c.log.Warn("database does not answer", "error", err)
+		return errors.New("the database does not answer")
+	}
+	return nil
+}
+
+// keepHouse removes sessions that ended.
+func (c *Center) keepHouse() {
+	defer close(c.stopped)
+	ticker := time.NewTicker(10 * time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.stop:
+			return
+		case <-ticker.C:
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			if err := c.store.Sessions().DeleteExpired(ctx); err != nil {
+				c.log.Warn("cannot remove old sessions", "error", err)
+			}
+			cancel()
+		}
+	}
+}
+
+// Wait blocks until ctx ends or something happens after which the center cannot go on.
+func (c *Center) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-c.sched.Fatal():
+		return err
+	case err := <-c.served:
+		return fmt.Errorf("the server ended: %w", err)
+	}
+}
+
+// Stop ends the center in order: no new plans, planned runs handed over, calls
+// in flight finished, callbacks taken until then, then HTTP and the database.
+func (c *Center) Stop(ctx context.Context) error {
+	c.log.Info("center stops")
+	c.sched.StopScheduling(ctx)
+	close(c.stop)
+	c.streams()
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := c.server.Shutdown(limit)
+	if err != nil {
+		err = errors.Join(err, c.server.Close())
+	}
+	c.sched.Close(ctx)
+	c.client.Close()
+	<-c.stopped
+	err = errors.Join(err, c.store.Close())
+	c.log.Info("center stopped")
+	return err
+}

@@ -1,0 +1,123 @@
+// Package app puts the parts of the center together: configuration, start and
+// stop order, and the commands. It holds no business rules.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// CLI is the command line. It is the one place for flags, their environment
+// variables (CARILLON_ + upper-case name), defaults and help.
+type CLI struct {
+	LogFormat string `help:"Format of the program's own log." enum:"text,json" default:"text"`
+	LogLevel  string `help:"Least severe lines to log." enum:"debug,info,warn,error" default:"info"`
+
+	Serve       ServeCmd       `cmd:"" help:"Run the scheduling center."`
+	Demo        DemoCmd        `cmd:"" help:"Run a center and a sample executor with sample jobs, to have a look."`
+	Executor    ExecutorCmd    `cmd:"" help:"Run the sample executor: demo handlers, shell and Python scripts."`
+	Migrate     MigrateCmd     `cmd:"" help:"Bring the database schema up to date, or look at it."`
+	User        UserCmd        `cmd:"" help:"Look after console accounts."`
+	Healthcheck HealthcheckCmd `cmd:"" help:"Exit with 0 when a center answers at the address."`
+	Version     VersionCmd     `cmd:"" help:"Print the version."`
+}
+
+// DatabaseFlags say where the data is.
+type DatabaseFlags struct {
+	Database string `help:"sqlite:PATH or mysql://user:password@host:3306/name (MySQL 8+, MariaDB 10.6+)." default:"sqlite:carillon.db" placeholder:"URL"`
+	Timezone string `help:"Zone of cron expressions and of stored times: Local or a name such as Asia/Shanghai." default:"Local" placeholder:"ZONE"`
+}
+
+// ServeCmd is the configuration of a center.
+type ServeCmd struct {
+	Listen        string `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	DatabaseFlags `embed:""`
+	AccessToken   string `help:"Secret shared with the executors and API callers; required." placeholder:"TOKEN"`
+	AdminPassword string `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
+	BasePath      string `help:"Path below which the console lives." default:"/" placeholder:"PATH"`
+	Lang          string `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
+	Migrate       bool   `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
+	NodeName      string `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
+	PublicURL     string `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`
+	RetentionDays int    `help:"Days for which runs are kept; 0 = for ever." default:"30" placeholder:"N"`
+	TrustProxy    bool   `help:"Take the client address from X-Forwarded-For set by a proxy in a private network."`
+
+	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed." default:"90s"`
+	ExecutorTimeout time.Duration `help:"Longest wait for an executor's answer." default:"3s"`
+	InsecureTLS     bool          `help:"Do not check the certificates of https executors." name:"insecure-tls"`
+}
+
+// validate checks what the flag parser cannot. Errors are for people.
+func (c *ServeCmd) validate() error {
+	if strings.TrimSpace(c.AccessToken) == "" {
+		return errors.New("no access token: set --access-token or CARILLON_ACCESS_TOKEN to a secret that the executors know")
+	}
+	if strings.ContainsAny(c.AccessToken, "\r\n") {
+		return errors.New("the access token must be one line")
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("--listen %q: give host:port, for example 127.0.0.1:8080", c.Listen)
+	}
+	c.BasePath = path.Clean("/" + c.BasePath)
+	if c.PublicURL != "" {
+		u, err := url.Parse(c.PublicURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("--public-url %q: give http://host or https://host", c.PublicURL)
+		}
+	}
+	if c.RetentionDays < 0 || c.RetentionDays > 36500 {
+		return fmt.Errorf("--retention-days %d: give 0 to 36500", c.RetentionDays)
+	}
+	if c.RegistryTimeout < 5*time.Second || c.ExecutorTimeout < 100*time.Millisecond {
+		return errors.New("--registry-timeout must be at least 5s and --executor-timeout at least 100ms")
+	}
+	_, err := c.location()
+	return err
+}
+
+// location reads the zone.
+func (c *DatabaseFlags) location() (*time.Location, error) {
+	if c.Timezone == "" || c.Timezone == "Local" {
+		return time.Local, nil
+	}
+	loc, err := time.LoadLocation(c.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("--timezone %q is not known: give Local or a name such as Asia/Shanghai", c.Timezone)
+	}
+	return loc, nil
+}
+
+// LogValue is what may be logged of the configuration: no secrets.
+func (c *ServeCmd) LogValue() slog.Value {
+	database := c.Database
+	if u, err := url.Parse(database); err == nil {
+		database = u.Redacted()
+	} else {
+		database, _, _ = strings.Cut(database, ":")
+	}
+	return slog.GroupValue(
+		slog.String("listen", c.Listen), slog.String("database", database), slog.String("timezone", c.Timezone),
+		slog.String("base_path", c.BasePath), slog.String("lang", c.Lang), slog.String("node", c.nodeName()),
+		slog.Int("retention_days", c.RetentionDays),
+	)
+}
+
+// nodeName is unique on a machine because two processes cannot share a port.
+func (c *ServeCmd) nodeName() string {
+	if c.NodeName != "" {
+		return c.NodeName
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	_, port, _ := net.SplitHostPort(c.Listen)
+	return host + ":" + port
+}
