@@ -104,11 +104,13 @@ func (v Jobs) from() int { return min(v.Total, (v.Filter.Page-1)*v.Filter.PageSi
 func (v Jobs) to() int { return min(v.Total, (v.Filter.Page-1)*v.Filter.PageSize+len(v.Rows)) }
 
 // signature changes when something happened to the job, so that the row
-// flashes once.
+// flashes once. Of a run only its end counts, else each would flash twice.
 func (r JobRow) signature() string {
 	last := ""
-	if n := len(r.Recent); n > 0 {
-		last = fmt.Sprintf("%d%s", r.Recent[n-1].ID, r.Recent[n-1].Result())
+	for _, run := range r.Recent {
+		if !run.Open() {
+			last = fmt.Sprintf("%d%s", run.ID, run.Result())
+		}
 	}
 	return fmt.Sprintf("%d.%s.%d.%s", r.Status, r.Condition, r.Version, last)
 }
