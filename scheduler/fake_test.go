@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -18,10 +19,10 @@ type memory struct {
 	jobs   map[int]model.Job
 	groups map[int]model.Group
 	regs   []model.Registration
-	fail   error // answered by everything that writes
-	taken  bool  // another process took the name
+	broken atomic.Bool // everything fails
+	taken  bool        // another process took the name
 	miss   []int64
-	left   bool
+	left   atomic.Bool
 }
 
 func newMemory() *memory {
@@ -30,6 +31,13 @@ func newMemory() *memory {
 		jobs:   map[int]model.Job{1: {ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteFirst}},
 		groups: map[int]model.Group{1: {ID: 1, AppName: "app", AddressList: "http://a/"}},
 	}
+}
+
+func (m *memory) err() error {
+	if m.broken.Load() {
+		return errors.New("no database")
+	}
+	return nil
 }
 
 func (m *memory) put(r model.Run) {
@@ -44,26 +52,26 @@ func (m *memory) get(id int64) model.Run {
 	return *m.runs[id]
 }
 
-func (m *memory) EnsureLock(context.Context) error { return m.fail }
+func (m *memory) EnsureLock(context.Context) error { return m.err() }
 
 func (m *memory) PlanDue(context.Context, int64, int, time.Time, func([]model.Job, map[int]model.Group) []model.JobPlan) (int, int, error) {
-	return 0, 0, m.fail
+	return 0, 0, m.err()
 }
-func (m *memory) JoinNode(context.Context, string, string) (int64, error)          { return 1, m.fail }
-func (m *memory) Beat(context.Context, string, int64) (bool, error)                { return !m.taken, m.fail }
-func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left = true; return nil }
-func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)           { return nil, m.fail }
+func (m *memory) JoinNode(context.Context, string, string) (int64, error)          { return 1, m.err() }
+func (m *memory) Beat(context.Context, string, int64) (bool, error)                { return !m.taken, m.err() }
+func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
+func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)           { return nil, m.err() }
 func (m *memory) Registrations(context.Context) ([]model.Registration, error)      { return m.regs, nil }
 func (m *memory) HandOver(context.Context, string, string) (int64, error)          { return 0, nil }
 func (m *memory) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)    { return 0, nil }
 func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, error) {
-	return true, m.fail
+	return true, m.err()
 }
 
-func (m *memory) JobsByID(context.Context, []int) (map[int]model.Job, error) { return m.jobs, m.fail }
+func (m *memory) JobsByID(context.Context, []int) (map[int]model.Job, error) { return m.jobs, m.err() }
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
-	return m.groups, m.fail
+	return m.groups, m.err()
 }
 
 func (m *memory) inPhase(p model.RunPhase) (out []model.Run) {
@@ -90,7 +98,7 @@ func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, 
 	return m.inPhase(model.PhaseAccepted), nil
 }
 func (m *memory) AdoptRuns(context.Context, []string, string, int) ([]model.Run, int, error) {
-	return nil, 0, m.fail
+	return nil, 0, m.err()
 }
 
 func (m *memory) Replan(_ context.Context, _ string, id int64) (bool, error) {
@@ -110,14 +118,14 @@ func (m *memory) ClaimRuns(_ context.Context, owner string, claims []model.Claim
 			got[c.RunID] = true
 		}
 	}
-	return got, m.fail
+	return got, m.err()
 }
 
 func (m *memory) RecordDispatches(_ context.Context, list []model.Dispatch, _ time.Time, _ model.Follow) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.fail != nil {
-		return m.fail
+	if err := m.err(); err != nil {
+		return err
 	}
 	for _, d := range list {
 		r := m.runs[d.RunID]
@@ -141,7 +149,7 @@ func (m *memory) StoreHandled(_ context.Context, list []model.Handled, _ time.Ti
 			out[i] = model.HandledStored
 		}
 	}
-	return out, m.fail
+	return out, m.err()
 }
 
 // fakeExec is an executor that behaves as told.

@@ -38,7 +38,7 @@ func TestStartAndStopInAnyOrder(t *testing.T) {
 			s = New(newMemory(), &fakeExec{}, small())
 		}
 		m := newMemory()
-		m.fail = errors.New("no database")
+		m.broken.Store(true)
 		require.Error(t, New(m, &fakeExec{}, small()).Start(t.Context()))
 	})
 }
@@ -50,18 +50,14 @@ func TestReadyFollowsTheLoops(t *testing.T) {
 		require.NoError(t, s.Start(t.Context()))
 		time.Sleep(2 * time.Second)
 		require.NoError(t, s.Ready())
-		m.mu.Lock()
-		m.fail = errors.New("database away")
-		m.mu.Unlock()
+		m.broken.Store(true)
 		time.Sleep(15 * time.Second)
 		require.ErrorContains(t, s.Ready(), "plan")
-		m.mu.Lock()
-		m.fail = nil
-		m.mu.Unlock()
+		m.broken.Store(false)
 		time.Sleep(3 * time.Second)
 		require.NoError(t, s.Ready(), "the loops go on by themselves")
 		s.Close(t.Context())
-		require.True(t, m.left)
+		require.True(t, m.left.Load())
 	})
 }
 
@@ -208,9 +204,7 @@ func TestCompleteAnswersAfterItIsStored(t *testing.T) {
 		got, err := s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}, {RunID: 2, Code: 200}})
 		require.NoError(t, err)
 		require.Equal(t, []model.HandledStatus{model.HandledStored, model.HandledUnknown}, got)
-		m.mu.Lock()
-		m.fail = errors.New("database away")
-		m.mu.Unlock()
+		m.broken.Store(true)
 		_, err = s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}})
 		require.Error(t, err, "not stored, so not acknowledged")
 		s.Close(t.Context())
