@@ -96,5 +96,5 @@ func TestTimeline(t *testing.T) {
 	v.Run = model.Run{Phase: model.PhaseMissed, TriggerCode: model.CodeMissed, Reason: model.ReasonMisfire, PlannedMS: planned}
 	assert.Equal(t, "not sent", v.steps()[1].time)
 	assert.Contains(t, v.message(), "misfire rule")
-	assert.False(t, v.hasLog())
+	assert.False(t, v.HasLog())
 }
