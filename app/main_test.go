@@ -43,7 +43,8 @@ func TestClearErrors(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer busy.Close()
-	db := "--database=sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	// Each its own database: one that another case migrated is not old any more.
+	fresh := func() string { return "--database=sqlite:" + filepath.Join(t.TempDir(), "x.db") }
 	tok := "--access-token=t"
 	for name, tc := range map[string]struct {
 		args []string
@@ -54,24 +55,27 @@ func TestClearErrors(t *testing.T) {
 		"no command":            {nil, "expected one of"},
 		"bad enum":              {[]string{"serve", tok, "--lang=fr"}, "--lang"},
 		"bad number":            {[]string{"serve", tok, "--retention-days=many"}, "--retention-days"},
-		"no token":              {[]string{"serve", db}, "access token"},
+		"no token":              {[]string{"serve", fresh()}, "access token"},
 		"executor: no token":    {[]string{"executor"}, "access token"},
-		"busy port":             {[]string{"serve", tok, db, "--listen", busy.Addr().String()}, "already in use"},
+		"busy port":             {[]string{"serve", tok, fresh(), "--listen", busy.Addr().String()}, "already in use"},
 		"executor: busy port":   {[]string{"executor", tok, "--listen", busy.Addr().String()}, "already in use"},
-		"listen without port":   {[]string{"serve", tok, db, "--listen=localhost"}, "host:port"},
-		"bad zone":              {[]string{"serve", tok, db, "--timezone=Mars/Base"}, "Mars/Base"},
+		"listen without port":   {[]string{"serve", tok, fresh(), "--listen=localhost"}, "host:port"},
+		"bad zone":              {[]string{"serve", tok, fresh(), "--timezone=Mars/Base"}, "Mars/Base"},
 		"unknown engine":        {[]string{"serve", tok, "--listen=127.0.0.1:0", "--database=oracle:x"}, "sqlite: or mysql://"},
 		"database unreachable":  {[]string{"serve", tok, "--listen=127.0.0.1:0", "--database=mysql://u:geheim@127.0.0.1:1/x"}, "cannot reach the database"},
 		"no database name":      {[]string{"migrate", "up", "--database=mysql://u@127.0.0.1:1"}, "name of the database"},
 		"folder as database":    {[]string{"migrate", "up", "--database=sqlite:" + t.TempDir()}, "cannot reach the database"},
-		"old schema":            {[]string{"serve", tok, db, "--listen=127.0.0.1:0", "--no-migrate"}, "migrate up"},
-		"short password":        {[]string{"serve", tok, db, "--listen=127.0.0.1:0", "--admin-password=short"}, "8 to 72"},
+		"old schema":            {[]string{"serve", tok, fresh(), "--listen=127.0.0.1:0", "--no-migrate"}, "migrate up"},
+		"short password":        {[]string{"serve", tok, fresh(), "--listen=127.0.0.1:0", "--admin-password=short"}, "8 to 72"},
 		"nobody at the address": {[]string{"healthcheck", "--listen=127.0.0.1:1"}, "no center answers"},
-		"unknown account":       {[]string{"user", "reset-password", "nobody", db}, ""},
+		"unknown account":       {[]string{"user", "reset-password", "nobody", fresh()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			code, out, errOut := run(t, t.Context(), tc.args...)
+			// A command that does not fail would serve for ever.
+			ctx, cancel := context.WithTimeout(t.Context(), eventually)
+			defer cancel()
+			code, out, errOut := run(t, ctx, tc.args...)
 			require.Equal(t, 1, code)
 			require.Less(t, time.Since(began), 9*time.Second)
 			lines := strings.Split(strings.TrimSpace(errOut), "\n")
