@@ -30,7 +30,7 @@ type counter struct {
 	done    sync.WaitGroup
 }
 
-func newCounter(t *testing.T, token string, centers func() []string) *counter {
+func newCounter(t testing.TB, token string, centers func() []string) *counter {
 	c := &counter{token: token, centers: centers, rings: map[int64][]time.Time{}, results: make(chan protocol.Callback, 100000)}
 	c.Server = httptest.NewServer(http.HandlerFunc(c.serve))
 	ctx, cancel := context.WithCancel(context.Background())
