@@ -89,7 +89,10 @@ func applyHandled(r *model.Run, h model.Handled, count tally) {
 		count.add(r.TriggerTime, 0, 0, 1, 0)
 	}
 	r.HandleCode, r.HandleMsg, r.FinishedMS = h.Code, cut(h.Msg, handleBytes), h.AtMS
-	if h.Reason != "" || r.Reason == model.ReasonUnreached || r.Reason == model.ReasonRefused {
+	switch {
+	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
+		// Ended because a person asked for it, whoever says so.
+	default:
 		r.Reason = h.Reason
 	}
 	if h.Reason == "" {

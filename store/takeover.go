@@ -115,3 +115,19 @@ func (s *Store) DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit in
 	})
 	return removed, err
 }
+
+// MarkKill notes on a run in progress that a person asked for its end (or, with
+// on false, takes that back), so that its result counts as killed whoever
+// reports it first. It reports whether the run was still in progress.
+func (s *Store) MarkKill(ctx context.Context, id int64, on bool) (bool, error) {
+	var reason any
+	if on {
+		reason = model.ReasonKilled
+	}
+	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE id = ? AND handle_code = 0 AND trigger_code IN (0, 200)`, reason, id)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}

@@ -131,6 +131,9 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 		title = r.loc.T("form.edit", "ID", v.ID)
 	}
 	v.Page, v.Groups = r.page("jobs", title), page.Groups
+	if v.ID == 0 && len(page.Groups) == 1 && v.Values["group"] == "" {
+		v.Values["group"] = strconv.Itoa(page.Groups[0].ID) // nothing to choose from
+	}
 	v.Preview = c.preview(r, func(name string) string { return v.Values[name] })
 	return r.render(status, views.JobFormPage(v))
 }
