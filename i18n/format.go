@@ -45,7 +45,12 @@ func (l *Localizer) Millis(ms int64) string {
 }
 
 // Age is a duration in whole seconds, for texts such as "12 s ago".
-func (l *Localizer) Age(d time.Duration) string { return l.Duration(max(0, d).Truncate(time.Second)) }
+func (l *Localizer) Age(d time.Duration) string {
+	if d < time.Second {
+		return l.T("dur.s", "N", 0)
+	}
+	return l.Duration(d.Truncate(time.Second))
+}
 
 // Relative says when t is, seen from now: in 42 s, 3 min ago.
 func (l *Localizer) Relative(t, now time.Time) string {

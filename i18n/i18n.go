@@ -127,18 +127,20 @@ func (l *Localizer) N(key string, n int, kv ...any) string {
 }
 
 // Error gives the text of an error key. String arguments that are themselves
-// keys (the reason inside a cron error) are translated too.
+// keys (the reason inside a cron error) are translated too. What the cron
+// parser complains about becomes a sentence of its own.
 func (l *Localizer) Error(key string, args map[string]any) string {
+	if strings.HasPrefix(key, "cron.err.") {
+		return l.T("field.cron", "Reason", l.cronReason(key, args))
+	}
 	translated := make(map[string]any, len(args))
 	for name, v := range args {
 		if s, ok := v.(string); ok {
 			switch {
-			case l.known[s]:
-				if v = l.text(s, args, nil); strings.Contains(v.(string), missing) {
-					v = l.text("cron.err.unknown", nil, nil)
-				}
 			case strings.HasPrefix(s, "cron.err."):
-				v = l.text("cron.err.unknown", nil, nil)
+				v = l.cronReason(s, args)
+			case l.known[s]:
+				v = l.text(s, args, nil)
 			}
 		}
 		translated[name] = v
@@ -147,6 +149,18 @@ func (l *Localizer) Error(key string, args map[string]any) string {
 		key = "field.invalid"
 	}
 	return strings.ReplaceAll(l.text(key, translated, nil), missing, "?")
+}
+
+// cronReason says which field of an expression is wrong and why.
+func (l *Localizer) cronReason(key string, args map[string]any) string {
+	reason := l.text(key, args, nil)
+	if !l.known[key] || strings.Contains(reason, missing) {
+		reason = l.text("cron.err.unknown", nil, nil)
+	}
+	if field, ok := args["Field"].(string); ok && l.known["cron.field."+field] {
+		return l.T("cron.in_field", "Field", l.T("cron.field."+field), "Reason", reason)
+	}
+	return reason
 }
 
 // missing is what a template prints for an argument that did not come.

@@ -113,7 +113,10 @@ func TestUnknownKeysDegrade(t *testing.T) {
 			assert.NotEmpty(t, got)
 		}
 		assert.NotContains(t, l.Error("field.cron", map[string]any{"Reason": "cron.err.no_such"}), "cron.err")
+		assert.NotContains(t, l.Error("cron.err.range", nil), "no value")
 	}
+	assert.Equal(t, "Not a valid cron expression: minute: 99 is not between 0 and 59",
+		b.Localizer(English).Error("cron.err.range", map[string]any{"Field": "minute", "value": 99, "min": 0, "max": 59}))
 }
 
 func TestChoose(t *testing.T) {
@@ -143,7 +146,7 @@ func TestFormats(t *testing.T) {
 	assert.Equal(t, "840 ms", en.Millis(840))
 	assert.Equal(t, "5.2 s", en.Millis(5200))
 	assert.Equal(t, "5 s", en.Millis(5000))
-	assert.Equal(t, "4 min 12 s", en.Millis(252_000))
+	assert.Equal(t, "4 m 12 s", en.Millis(252_000))
 	assert.Equal(t, "9 d", en.Duration(9*24*time.Hour))
 	assert.Equal(t, "–", en.Millis(-1))
 	assert.Equal(t, "4 分 12 秒", zh.Millis(252_000))

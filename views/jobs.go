@@ -50,6 +50,9 @@ func (v Jobs) url(change func(*JobFilter)) string {
 	return v.filterURL(f)
 }
 
+// SelfURL is the shortest address of this list.
+func (v Jobs) SelfURL() string { return v.filterURL(v.Filter) }
+
 func (v Jobs) filterURL(f JobFilter) string {
 	kv := []string{"status", f.Status, "q", f.Text}
 	if f.GroupID > 0 {
@@ -101,11 +104,13 @@ func (v Jobs) from() int { return min(v.Total, (v.Filter.Page-1)*v.Filter.PageSi
 func (v Jobs) to() int { return min(v.Total, (v.Filter.Page-1)*v.Filter.PageSize+len(v.Rows)) }
 
 // signature changes when something happened to the job, so that the row
-// flashes once.
+// flashes once. Of a run only its end counts, else each would flash twice.
 func (r JobRow) signature() string {
 	last := ""
-	if n := len(r.Recent); n > 0 {
-		last = fmt.Sprintf("%d%s", r.Recent[n-1].ID, r.Recent[n-1].Result())
+	for _, run := range r.Recent {
+		if !run.Open() {
+			last = fmt.Sprintf("%d%s", run.ID, run.Result())
+		}
 	}
 	return fmt.Sprintf("%d.%s.%d.%s", r.Status, r.Condition, r.Version, last)
 }

@@ -62,7 +62,10 @@ func (p Page) Zone() string {
 	if name := p.Now.Location().String(); name != "Local" {
 		return name
 	}
-	return p.Now.Format("MST -07:00")
+	if _, offset := p.Now.Zone(); offset == 0 {
+		return "UTC"
+	}
+	return p.Now.Format("UTC-07:00")
 }
 
 // clockOffset is what the browser adds to UTC to show the center's clock.

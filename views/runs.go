@@ -48,7 +48,13 @@ func statusLabel(p Page, s model.RunStatus) string {
 	return p.T("runs.status." + string(s))
 }
 
+// SelfURL is the shortest address of this list.
+func (v Runs) SelfURL() string { return v.url(v.Filter) }
+
 func (v Runs) url(f RunFilter) string {
+	if f.Preset == "any" {
+		f.Preset = ""
+	}
 	kv := []string{"status", f.Status, "preset", f.Preset, "from", f.From, "to", f.To}
 	if f.GroupID > 0 {
 		kv = append(kv, "executor", itoa(f.GroupID))
@@ -221,7 +227,7 @@ func (v RunView) steps() []step {
 		finished = step{"finished", class, i18n.Clock(r.HandleTime.In(v.Now.Location())), ""}
 	} else if r.Result() == model.ResultRunning && r.AcceptedMS > 0 {
 		finished.class = "open"
-		finished.sub = v.T("run.took", "Duration", v.L.Age(v.Now.Sub(time.UnixMilli(r.AcceptedMS))))
+		finished.sub = v.T("run.running_for", "Duration", v.L.Age(v.Now.Sub(time.UnixMilli(r.AcceptedMS))))
 	}
 	if v.AverageMS > 0 && finished.sub != "" {
 		finished.sub += " · " + v.T("run.average", "Duration", v.L.Millis(v.AverageMS))

@@ -143,15 +143,13 @@ func (c *Console) preview(r *request, get func(string) string) views.Preview {
 	}
 	p, err := c.svc.Preview(model.ScheduleType(get("schedule_type")), conf, r.loc.Lang(), 5)
 	if err != nil {
-		if v.Error = message(r.loc, err); v.Error == "" {
-			v.Error = r.loc.T("error.cron")
-		}
-		for _, text := range fieldMessages(r.loc, err) {
-			v.Error = text
-		}
+		v.Error = r.scheduleError(err)
 		return v
 	}
 	v.Words, v.Next, v.Zone = p.InWords, p.Next, p.Zone
+	if v.Zone == "" || v.Zone == "Local" {
+		v.Zone = v.Page.Zone()
+	}
 	return v
 }
 

@@ -28,15 +28,10 @@ func bindJobFilter(r *request) views.JobFilter {
 // jobList shows the jobs. The bare address, as in the menu, returns to the
 // filter that was used last.
 func (c *Console) jobList(r *request) error {
-	query := r.QueryString()
-	if last := c.sessions.GetString(r.Request().Context(), keyJobs); query == "" && last != "" && !r.htmx() {
+	if last := c.sessions.GetString(r.Request().Context(), keyJobs); r.QueryString() == "" && last != "" && !r.htmx() {
 		return r.Redirect(http.StatusSeeOther, c.path("/jobs?"+last))
 	}
 	f := bindJobFilter(r)
-	if f == (views.JobFilter{Page: 1, PageSize: views.PageSizes()[0]}) {
-		query = ""
-	}
-	c.rememberJobs(r, query)
 	mf := model.JobFilter{
 		GroupID: f.GroupID, Groups: r.actor().GroupLimit(), Text: f.Text,
 		Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize,
@@ -58,6 +53,8 @@ func (c *Console) jobList(r *request) error {
 	for _, row := range page.Rows {
 		v.Rows = append(v.Rows, c.jobRow(r, row))
 	}
+	c.rememberJobs(r, v.SelfURL())
+	r.canonical(v.SelfURL())
 	return r.pageOr(http.StatusOK, views.JobsPage(v), views.JobsPanel(v))
 }
 
@@ -69,11 +66,22 @@ func (c *Console) jobRow(r *request, row jobs.JobRow) views.JobRow {
 	out.Zone, out.Conf = splitZone(row.ScheduleConf)
 	p, err := c.svc.Preview(row.ScheduleType, row.ScheduleConf, r.loc.Lang(), 0)
 	if err != nil {
-		out.Words = message(r.loc, err)
+		out.Words = r.scheduleError(err)
 	} else {
 		out.Words = p.InWords
 	}
 	return out
+}
+
+// scheduleError says what is wrong with a schedule.
+func (r *request) scheduleError(err error) string {
+	for _, text := range fieldMessages(r.loc, err) {
+		return text
+	}
+	if text := message(r.loc, err); text != "" {
+		return text
+	}
+	return r.loc.T("error.cron")
 }
 
 // splitZone takes the optional zone prefix off a cron text.

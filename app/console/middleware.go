@@ -2,6 +2,7 @@ package console
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -73,6 +74,14 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 	case who == users, who == admins && r.user.Role == model.RoleAdmin:
 	default:
 		return model.Errf(model.CodeForbidden, "error.forbidden")
+	}
+	// Read the form here, so that one that is too large is refused and not
+	// taken for an empty one.
+	if err := r.Request().ParseForm(); err != nil {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return err
+		}
+		return echo.NewHTTPError(http.StatusBadRequest).SetInternal(err)
 	}
 	return do(r)
 }

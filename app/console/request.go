@@ -135,6 +135,15 @@ func (r *request) pageOr(status int, page, fragment templ.Component) error {
 	return r.render(status, page)
 }
 
+// canonical puts the shortest address of a list into the address bar when a
+// form asked for a longer one. Lists that refresh themselves ask for exactly
+// that address, so they push nothing.
+func (r *request) canonical(self string) {
+	if r.htmx() && r.Request().URL.RequestURI() != self {
+		r.Response().Header().Set("HX-Push-Url", self)
+	}
+}
+
 // done ends an action that leaves the person where they are: a toast and fresh
 // lists for htmx, else a redirect and the toast on the next page.
 func (r *request) done(to, text string) error {

@@ -92,5 +92,6 @@ func (c *Console) runList(r *request) error {
 	for _, run := range page.Rows {
 		v.Rows = append(v.Rows, views.RunRow{Run: run, Message: runMessage(r.loc, run)})
 	}
+	r.canonical(v.SelfURL())
 	return r.pageOr(http.StatusOK, views.RunsPage(v), views.RunsPanel(v))
 }

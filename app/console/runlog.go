@@ -80,6 +80,8 @@ func (c *Console) runLogStream(r *request) error {
 	h.Set("X-Accel-Buffering", "no")
 	r.Response().WriteHeader(http.StatusOK)
 	s := &stream{w: r.Response(), rc: http.NewResponseController(r.Response()), clock: c.clock}
+	// A server's read timeout would otherwise end the request's context.
+	_ = s.rc.SetReadDeadline(time.Time{})
 	if err := s.send("retry: 2000\n\n"); err != nil {
 		return nil
 	}

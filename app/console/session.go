@@ -105,9 +105,12 @@ func (c *Console) takeFlash(r *request) *views.Toast {
 }
 
 // rememberJobs keeps the filter of the job list for the next visit.
-func (c *Console) rememberJobs(r *request, query string) {
+func (c *Console) rememberJobs(r *request, self string) {
 	ctx := r.Request().Context()
-	query = strings.TrimPrefix(query, "?")
+	_, query, _ := strings.Cut(self, "?")
+	if query == "all=1" {
+		query = ""
+	}
 	if c.sessions.GetString(ctx, keyJobs) != query {
 		c.sessions.Put(ctx, keyJobs, query)
 	}

@@ -31,24 +31,24 @@ document.addEventListener("carillon:toast", (e) => {
 
 // --- dialog ---------------------------------------------------------------
 
-const dialog = $("dialog");
-
 document.addEventListener("htmx:afterSwap", (e) => {
-  if (e.detail.target !== dialog || dialog.open) return;
+  const dialog = $("dialog");
+  if (!dialog || e.detail.target !== dialog || dialog.open) return;
   document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover());
   dialog.showModal();
 });
 
-document.addEventListener("carillon:close", () => dialog?.close());
+document.addEventListener("carillon:close", () => $("dialog")?.close());
 
-dialog?.addEventListener("click", (e) => {
-  if (e.target === dialog || e.target.closest("[data-close]")) {
+document.addEventListener("click", (e) => {
+  const dialog = $("dialog");
+  if (dialog?.open && (e.target === dialog || e.target.closest("#dialog [data-close]"))) {
     e.preventDefault();
     dialog.close();
   }
 });
 
-dialog?.addEventListener("close", () => dialog.replaceChildren());
+$("dialog")?.addEventListener("close", (e) => e.target.replaceChildren());
 
 // --- menus ----------------------------------------------------------------
 
@@ -90,7 +90,12 @@ document.addEventListener("htmx:configRequest", (e) => {
   }
 });
 
-if (window.Idiomorph) window.Idiomorph.defaults.ignoreActiveValue = true;
+if (window.Idiomorph) {
+  const defaults = window.Idiomorph.defaults;
+  defaults.ignoreActiveValue = true; // what somebody is typing stays
+  // The position of an open menu is ours, the server knows nothing of it.
+  defaults.callbacks.beforeAttributeUpdated = (name) => name !== "style";
+}
 
 // --- forms ----------------------------------------------------------------
 
@@ -112,7 +117,7 @@ const places = { d: "/", j: "/jobs", r: "/runs" };
 let afterG = 0;
 
 document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || dialog?.open) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || $("dialog")?.open) return;
   if (e.target.closest("input, select, textarea, [contenteditable]")) return;
   const go = Date.now() - afterG < 1200 && places[e.key];
   afterG = 0;

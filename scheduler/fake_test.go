@@ -1,0 +1,185 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+)
+
+// memory is a Store in memory for what must fail on command. What the SQL does
+// is tested in package store.
+type memory struct {
+	mu     sync.Mutex
+	runs   map[int64]*model.Run
+	jobs   map[int]model.Job
+	groups map[int]model.Group
+	regs   []model.Registration
+	broken atomic.Bool // everything fails
+	taken  bool        // another process took the name
+	miss   []int64
+	left   atomic.Bool
+}
+
+func newMemory() *memory {
+	return &memory{
+		runs:   map[int64]*model.Run{},
+		jobs:   map[int]model.Job{1: {ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteFirst}},
+		groups: map[int]model.Group{1: {ID: 1, AppName: "app", AddressList: "http://a/"}},
+	}
+}
+
+func (m *memory) err() error {
+	if m.broken.Load() {
+		return errors.New("no database")
+	}
+	return nil
+}
+
+func (m *memory) put(r model.Run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[r.ID] = &r
+}
+
+func (m *memory) get(id int64) model.Run {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *m.runs[id]
+}
+
+func (m *memory) EnsureLock(context.Context) error { return m.err() }
+
+func (m *memory) PlanDue(context.Context, int64, int, time.Time, func([]model.Job, map[int]model.Group) []model.JobPlan) (int, int, error) {
+	return 0, 0, m.err()
+}
+func (m *memory) JoinNode(context.Context, string, string) (int64, error)          { return 1, m.err() }
+func (m *memory) Beat(context.Context, string, int64) (bool, error)                { return !m.taken, m.err() }
+func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
+func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)           { return nil, m.err() }
+func (m *memory) Registrations(context.Context) ([]model.Registration, error)      { return m.regs, nil }
+func (m *memory) HandOver(context.Context, string, string) (int64, error)          { return 0, nil }
+func (m *memory) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
+func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)    { return 0, nil }
+func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, error) {
+	return true, m.err()
+}
+
+func (m *memory) JobsByID(context.Context, []int) (map[int]model.Job, error) { return m.jobs, m.err() }
+func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
+	return m.groups, m.err()
+}
+
+func (m *memory) inPhase(p model.RunPhase) (out []model.Run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.runs {
+		if r.Phase == p {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+func (m *memory) PlannedRuns(context.Context, string, int64, int) ([]model.Run, error) {
+	return m.inPhase(model.PhasePlanned), nil
+}
+func (m *memory) UnknownRuns(context.Context, string, int64, int) ([]model.Run, error) {
+	return m.inPhase(model.PhaseUnknown), nil
+}
+func (m *memory) SendingRuns(context.Context, string, int64, int) ([]model.Run, error) {
+	return m.inPhase(model.PhaseSending), nil
+}
+func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, error) {
+	return m.inPhase(model.PhaseAccepted), nil
+}
+func (m *memory) AdoptRuns(context.Context, []string, string, int) ([]model.Run, int, error) {
+	return nil, 0, m.err()
+}
+
+func (m *memory) Replan(_ context.Context, _ string, id int64) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[id].Phase = model.PhasePlanned
+	return true, nil
+}
+
+func (m *memory) ClaimRuns(_ context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	got := map[int64]bool{}
+	for _, c := range claims {
+		if r := m.runs[c.RunID]; r.Phase == model.PhasePlanned {
+			r.Phase, r.Address, r.SentMS, r.Owner = model.PhaseSending, c.Address, nowMS, owner
+			got[c.RunID] = true
+		}
+	}
+	return got, m.err()
+}
+
+func (m *memory) RecordDispatches(_ context.Context, list []model.Dispatch, _ time.Time, _ model.Follow) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.err(); err != nil {
+		return err
+	}
+	for _, d := range list {
+		r := m.runs[d.RunID]
+		r.Phase, r.TriggerCode, r.TriggerMsg, r.Reason = d.Phase, d.Code, d.Msg, d.Reason
+	}
+	return nil
+}
+
+func (m *memory) MissRuns(_ context.Context, _ string, ids []int64, _, _ string, _ time.Time) error {
+	m.miss = append(m.miss, ids...)
+	return nil
+}
+
+func (m *memory) StoreHandled(_ context.Context, list []model.Handled, _ time.Time, _ model.Follow) ([]model.HandledStatus, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]model.HandledStatus, len(list))
+	for i, h := range list {
+		if r := m.runs[h.RunID]; r != nil {
+			r.Phase, r.HandleCode, r.HandleMsg, r.Reason = model.PhaseFinished, h.Code, h.Msg, h.Reason
+			out[i] = model.HandledStored
+		}
+	}
+	return out, m.err()
+}
+
+// fakeExec is an executor that behaves as told.
+type fakeExec struct {
+	mu      sync.Mutex
+	sent    Sent
+	hang    bool // until the context ends
+	idle    bool
+	idleErr error
+	lines   int
+	logErr  error
+	rings   []int64
+}
+
+func (f *fakeExec) Run(ctx context.Context, _ string, t protocol.Trigger) Sent {
+	f.mu.Lock()
+	f.rings = append(f.rings, t.LogID)
+	sent, hang := f.sent, f.hang
+	f.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return Sent{State: SentUnknown, Msg: ctx.Err().Error()}
+	}
+	return sent
+}
+
+func (f *fakeExec) Beat(context.Context, string) error { return errors.New("no beat") }
+
+func (f *fakeExec) IdleBeat(context.Context, string, int64) (bool, error) { return f.idle, f.idleErr }
+
+func (f *fakeExec) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {
+	return protocol.LogResult{FromLineNum: 1, ToLineNum: f.lines}, f.logErr
+}

@@ -1,0 +1,205 @@
+package scheduler
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/cron"
+)
+
+var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func rules() PlanRules {
+	return PlanRules{Horizon: 5 * time.Second, MisfireAfter: 5 * time.Second, MaxMissedRows: 100, Location: time.UTC}
+}
+
+func everySecond(next time.Time, misfire model.MisfireStrategy) model.Job {
+	return model.Job{ID: 7, GroupID: 1, ScheduleType: model.ScheduleCron, ScheduleConf: "* * * * * ?", Misfire: misfire,
+		NextMS: next.UnixMilli(), GlueType: model.GlueBean, Handler: "h", Param: "p", RetryCount: 2, Status: model.JobRunning}
+}
+
+func planOf(t *testing.T, now time.Time, j model.Job, g model.Group) model.JobPlan {
+	t.Helper()
+	s, err := ScheduleOf(j)
+	require.NoError(t, err)
+	return Plan(now, j, g, s, "n#1", rules())
+}
+
+// seconds gives the planned instants relative to t0, by phase.
+func seconds(p model.JobPlan, phase model.RunPhase) (out []int) {
+	for _, r := range p.Runs {
+		if r.Phase == phase {
+			out = append(out, int((r.PlannedMS-t0.UnixMilli())/1000))
+		}
+	}
+	return out
+}
+
+func TestPlanFillsTheHorizon(t *testing.T) {
+	p := planOf(t, t0, everySecond(t0.Add(time.Second), model.MisfireSkip), model.Group{})
+	require.Equal(t, []int{1, 2, 3, 4, 5}, seconds(p, model.PhasePlanned))
+	require.Equal(t, t0.Add(6*time.Second).UnixMilli(), p.NextMS)
+	require.Equal(t, t0.Add(5*time.Second).UnixMilli(), p.LastMS)
+	require.Equal(t, "7:"+strconv.FormatInt(t0.Add(time.Second).UnixMilli(), 10)+":0", p.Runs[0].FireKey)
+	require.Equal(t, 2, p.Runs[0].RetryLeft)
+	require.Equal(t, "p", p.Runs[0].Param)
+}
+
+func TestPlanLateWithinThresholdMakesEveryFire(t *testing.T) {
+	p := planOf(t, t0, everySecond(t0.Add(-3*time.Second), model.MisfireSkip), model.Group{})
+	require.Equal(t, []int{-3, -2, -1, 0, 1, 2, 3, 4, 5}, seconds(p, model.PhasePlanned))
+	require.Empty(t, seconds(p, model.PhaseMissed))
+}
+
+func TestPlanMisfire(t *testing.T) {
+	t.Run("DO_NOTHING writes each skipped fire down with its reason", func(t *testing.T) {
+		p := planOf(t, t0, everySecond(t0.Add(-8*time.Second), model.MisfireSkip), model.Group{})
+		require.Equal(t, []int{-8, -7, -6}, seconds(p, model.PhaseMissed))
+		require.Equal(t, -5, seconds(p, model.PhasePlanned)[0])
+		require.Equal(t, model.ReasonMisfire, p.Runs[0].Reason)
+		require.Contains(t, p.Runs[0].TriggerMsg, "8s later than planned")
+	})
+	t.Run("FIRE_ONCE_NOW makes the newest missed instant", func(t *testing.T) {
+		p := planOf(t, t0, everySecond(t0.Add(-8*time.Second), model.MisfireFireOnce), model.Group{})
+		require.Equal(t, []int{-8, -7}, seconds(p, model.PhaseMissed))
+		require.Equal(t, -6, seconds(p, model.PhasePlanned)[0])
+		for _, r := range p.Runs {
+			if r.PlannedMS == t0.Add(-6*time.Second).UnixMilli() {
+				require.Equal(t, model.TriggerMisfire, r.TriggerType)
+			}
+		}
+	})
+	t.Run("an outage of a year ends soon, in phase, and says how much is not listed", func(t *testing.T) {
+		p := planOf(t, t0, everySecond(t0.AddDate(-1, 0, 0), model.MisfireSkip), model.Group{})
+		require.Len(t, seconds(p, model.PhaseMissed), 100)
+		require.Contains(t, p.Runs[0].TriggerMsg, "earlier fires were missed as well")
+		require.Equal(t, t0.Add(6*time.Second).UnixMilli(), p.NextMS)
+	})
+	t.Run("FIX_RATE keeps its phase", func(t *testing.T) {
+		j := everySecond(t0.AddDate(-1, 0, 0).Add(3*time.Second), model.MisfireSkip)
+		j.ScheduleType, j.ScheduleConf = model.ScheduleFixRate, "7"
+		start := j.NextMS
+		p := planOf(t, t0, j, model.Group{})
+		require.Zero(t, (p.NextMS-start)%7000)
+		require.Greater(t, p.NextMS, t0.Add(5*time.Second).UnixMilli())
+		require.LessOrEqual(t, p.NextMS, t0.Add(12*time.Second).UnixMilli())
+	})
+}
+
+func TestPlanEnds(t *testing.T) {
+	j := everySecond(t0.Add(2*time.Second), model.MisfireSkip)
+	j.ScheduleConf = "2 0 12 1 1 ? 2026"
+	p := planOf(t, t0, j, model.Group{})
+	require.Equal(t, []int{2}, seconds(p, model.PhasePlanned), "the last fire is made")
+	require.Equal(t, model.JobEnded, p.Condition)
+}
+
+func TestPlanWithoutNextFireBegins(t *testing.T) {
+	j := everySecond(time.Time{}, model.MisfireSkip)
+	j.NextMS = 0 // a script of the field wrote trigger_status = 1 itself
+	p := planOf(t, t0, j, model.Group{})
+	require.Empty(t, p.Runs)
+	require.Equal(t, t0.Add(time.Second).UnixMilli(), p.NextMS)
+}
+
+func TestPlanBroadcast(t *testing.T) {
+	j := everySecond(t0.Add(5*time.Second), model.MisfireSkip)
+	j.Route = model.RouteBroadcast
+	p := planOf(t, t0, j, model.Group{AddressList: "http://a/,http://b/,http://c/"})
+	require.Len(t, p.Runs, 3)
+	require.Equal(t, "2/3", p.Runs[2].Sharding)
+	require.NotEqual(t, p.Runs[0].FireKey, p.Runs[2].FireKey)
+	p = planOf(t, t0, j, model.Group{})
+	require.Len(t, p.Runs, 1, "without addresses the dispatcher expands")
+	require.Empty(t, p.Runs[0].Sharding)
+}
+
+func TestOneBadJobIsQuarantinedAndStopsNothing(t *testing.T) {
+	p := &planner{cfg: Config{}.withDefaults(), owners: func() []string { return []string{"a#1", "b#1"} }}
+	good, bad, noHandler, panics := everySecond(t0, ""), everySecond(t0, ""), everySecond(t0, ""), everySecond(t0, "")
+	bad.ID, bad.ScheduleConf = 8, "not a cron"
+	noHandler.ID, noHandler.Handler = 9, ""
+	panics.ID, panics.ScheduleConf = 10, "boom"
+	p.cache.m = map[[2]string]cron.Schedule{{"CRON", "boom"}: boom{}}
+	plans := p.decide(t0, []model.Job{bad, good, noHandler, panics}, nil)
+	require.Equal(t, model.JobQuarantined, plans[0].Condition)
+	require.Equal(t, model.JobNormal, plans[1].Condition)
+	require.NotEmpty(t, plans[1].Runs)
+	require.Equal(t, "no handler", plans[2].Reason)
+	require.Contains(t, plans[3].Reason, "internal error")
+}
+
+type boom struct{}
+
+func (boom) Next(time.Time) time.Time { panic("boom") }
+
+func TestRunsAreSpreadEvenly(t *testing.T) {
+	p := &planner{cfg: Config{}.withDefaults(), owners: func() []string { return []string{"a#1", "b#1"} }}
+	var jobs []model.Job
+	for i := range 100 {
+		j := everySecond(t0.Add(5*time.Second), "")
+		j.ID = i + 1
+		jobs = append(jobs, j)
+	}
+	n := map[string]int{}
+	for _, plan := range p.decide(t0, jobs, nil) {
+		for _, r := range plan.Runs {
+			n[r.Owner]++
+		}
+	}
+	require.Equal(t, n["a#1"], n["b#1"])
+}
+
+func TestOverdue(t *testing.T) {
+	jobs := map[int]model.Job{1: {ID: 1, Misfire: model.MisfireSkip}, 2: {ID: 2, Misfire: model.MisfireFireOnce}}
+	run := func(id int64, job int, age time.Duration, trigger model.TriggerType) model.Run {
+		return model.Run{ID: id, JobID: job, PlannedMS: t0.Add(-age).UnixMilli(), TriggerType: trigger}
+	}
+	fire, miss := Overdue(t0, time.Minute, []model.Run{
+		run(1, 1, 59*time.Second, model.TriggerCron), run(2, 1, 61*time.Second, model.TriggerCron),
+		run(3, 2, 62*time.Second, model.TriggerCron), run(4, 2, 61*time.Second, model.TriggerCron),
+		run(5, 1, time.Hour, model.TriggerManual), run(6, 1, time.Hour, model.TriggerRetry), run(7, 1, time.Hour, model.TriggerParent),
+	}, jobs)
+	ids := func(runs []model.Run) (out []int64) {
+		for _, r := range runs {
+			out = append(out, r.ID)
+		}
+		return out
+	}
+	require.Equal(t, []int64{1, 4, 5, 6, 7}, ids(fire))
+	require.Equal(t, []int64{2, 3}, ids(miss))
+}
+
+func TestFollower(t *testing.T) {
+	jobs := map[int]model.Job{
+		1: {ID: 1, GroupID: 5, ChildIDs: "2, 3,1,99", Handler: "h"},
+		2: {ID: 2, GroupID: 6, Handler: "c", Param: "own", RetryCount: 4},
+		3: {ID: 3, GroupID: 6, Handler: "c"},
+	}
+	follow := Follower(t0, "n#1")
+	t.Run("children of a success, with their own parameter", func(t *testing.T) {
+		got := follow(model.Run{ID: 10, JobID: 1, HandleCode: 200}, jobs)
+		require.Len(t, got, 2, "not itself, not a missing one")
+		require.Equal(t, model.TriggerParent, got[0].TriggerType)
+		require.Equal(t, "own", got[0].Param)
+		require.Equal(t, 4, got[0].RetryLeft)
+		require.EqualValues(t, 10, got[0].ParentID)
+		require.Equal(t, "c:10:2", got[0].FireKey)
+	})
+	t.Run("retry keeps parameter and shard and is linked to the first attempt", func(t *testing.T) {
+		got := follow(model.Run{ID: 11, FirstID: 9, JobID: 1, HandleCode: 500, RetryLeft: 2, Param: "x", Sharding: "1/3"}, jobs)
+		require.Len(t, got, 1)
+		require.Equal(t, 1, got[0].RetryLeft)
+		require.Equal(t, "x", got[0].Param)
+		require.Equal(t, "1/3", got[0].Sharding)
+		require.EqualValues(t, 9, got[0].FirstID)
+		require.Equal(t, "r:11", got[0].FireKey)
+	})
+	require.Empty(t, follow(model.Run{ID: 12, JobID: 1, HandleCode: 500}, jobs), "no retries left")
+	require.Empty(t, follow(model.Run{ID: 13, JobID: 1, HandleCode: 500, RetryLeft: 1, Reason: model.ReasonKilled}, jobs), "killed is not failed")
+	require.Empty(t, follow(model.Run{ID: 14, JobID: 77, HandleCode: 500, RetryLeft: 1}, jobs), "job deleted")
+}

@@ -1,0 +1,170 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+func at(id int64, ms int64) model.Run { return model.Run{ID: id, PlannedMS: ms} }
+
+func TestRingFiresAtTheInstantAndOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRing(time.Now, 100)
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		var fired []int64
+		var when []time.Duration
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.run(ctx, func(due []*model.Run) {
+				for _, x := range due {
+					fired = append(fired, x.ID)
+					when = append(when, time.Since(start))
+				}
+			})
+		}()
+		base := start.UnixMilli()
+		require.Equal(t, 2, r.add([]model.Run{at(2, base+2000), at(1, base+1500)}))
+		require.Zero(t, r.add([]model.Run{at(1, base+1500)}), "known already")
+		require.Equal(t, 1, r.add([]model.Run{at(3, base-60000)}), "however late")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.Equal(t, []int64{3, 1, 2}, fired)
+		require.Equal(t, []time.Duration{0, 1500 * time.Millisecond, 2 * time.Second}, when)
+		require.Zero(t, r.add([]model.Run{at(1, base)}), "still known until it is forgotten")
+		r.forget(1)
+		require.Equal(t, 98, r.room())
+		require.Equal(t, 1, r.add([]model.Run{at(1, base)}))
+		cancel()
+		<-done
+	})
+}
+
+func TestRingNoticesAStepOfTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		step := time.Duration(0)
+		now := func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(step) }
+		r := newRing(now, 100)
+		ctx, cancel := context.WithCancel(t.Context())
+		fired := make(chan int64, 1)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.run(ctx, func(due []*model.Run) { fired <- due[0].ID })
+		}()
+		r.add([]model.Run{at(1, now().Add(time.Hour).UnixMilli())})
+		mu.Lock()
+		step = time.Hour // the wall clock jumps forward
+		mu.Unlock()
+		began := time.Now()
+		require.EqualValues(t, 1, <-fired)
+		require.LessOrEqual(t, time.Since(began), maxNap)
+		cancel()
+		<-done
+	})
+}
+
+func TestBatcherSharesWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		b := newBatcher(10, func(_ context.Context, in []int) ([]int, error) {
+			sizes = append(sizes, len(in))
+			time.Sleep(time.Second)
+			if in[0] < 0 {
+				return nil, errors.New("no")
+			}
+			out := make([]int, len(in))
+			for i, v := range in {
+				out[i] = 2 * v
+			}
+			return out, nil
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); b.run(ctx, context.Background()) }()
+		var wg sync.WaitGroup
+		for i := 1; i <= 9; i++ {
+			wg.Go(func() {
+				out, err := b.do(t.Context(), i)
+				require.NoError(t, err)
+				require.Equal(t, []int{2 * i}, out)
+			})
+		}
+		wg.Wait()
+		require.LessOrEqual(t, len(sizes), 3, "nine items, few writes: %v", sizes)
+		_, err := b.do(t.Context(), -1)
+		require.Error(t, err)
+		cancel()
+		<-done
+		_, err = b.do(t.Context(), 1)
+		require.ErrorIs(t, err, errStopped)
+	})
+}
+
+func TestBatcherWritesWhatIsQueuedAtStop(t *testing.T) {
+	b := newBatcher(10, func(ctx context.Context, in []int) ([]int, error) { return in, ctx.Err() })
+	ctx, cancel := context.WithCancel(t.Context())
+	item := batchItem[int, int]{in: []int{1}, back: make(chan batchBack[int], 1)}
+	b.in <- item
+	cancel()
+	b.run(ctx, context.Background())
+	require.NoError(t, (<-item.back).err, "stored with the detached context")
+}
+
+func TestLoopSurvivesErrorsAndPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		l := &loop{name: "x", every: time.Second, body: func(context.Context, time.Time) error {
+			n++
+			switch n {
+			case 1:
+				panic("boom")
+			case 2:
+				return errors.New("no")
+			}
+			return nil
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); l.run(ctx, time.Now, Config{}.withDefaults().Logger) }()
+		time.Sleep(1500 * time.Millisecond)
+		require.True(t, l.liveness().LastOK.IsZero())
+		time.Sleep(2 * time.Second)
+		require.False(t, l.liveness().LastOK.IsZero())
+		require.Equal(t, 4, n)
+		cancel()
+		<-done
+	})
+}
+
+func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
+	g := newGates(1)
+	a, b := &job{}, &job{}
+	require.True(t, g.enter("x", a))
+	require.False(t, g.enter("x", b))
+	require.True(t, g.enter("y", b), "another address is free")
+	require.Same(t, b, g.leave("x"))
+	require.Nil(t, g.leave("y"))
+}
+
+func TestSlowness(t *testing.T) {
+	s := slowness{threshold: 500 * time.Millisecond, limit: 10}
+	for range 11 {
+		require.False(t, s.slow(t0, 1))
+		s.note(t0, 1, time.Second)
+		s.note(t0, 2, time.Millisecond)
+	}
+	require.True(t, s.slow(t0, 1))
+	require.False(t, s.slow(t0, 2))
+	require.False(t, s.slow(t0.Add(time.Minute), 1), "a new minute begins")
+}

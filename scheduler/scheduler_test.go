@@ -1,0 +1,214 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func small() Config {
+	return Config{NodeName: "n", FastWorkers: 4, SlowWorkers: 2, Location: time.UTC}
+}
+
+func planned(id int64) model.Run {
+	return model.Run{ID: id, JobID: 1, GroupID: 1, Phase: model.PhasePlanned, PlannedMS: time.Now().UnixMilli(), TriggerType: model.TriggerCron, TriggerTime: time.Now()}
+}
+
+func TestStartAndStopInAnyOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(newMemory(), &fakeExec{}, small())
+		s.Close(t.Context()) // before the start
+		require.Error(t, s.Ready())
+		for range 20 {
+			require.NoError(t, s.Start(t.Context()))
+			require.Error(t, s.Start(t.Context()), "twice")
+			s.StopScheduling(t.Context())
+			s.StopScheduling(t.Context())
+			s.Close(t.Context())
+			s.Close(t.Context())
+			s = New(newMemory(), &fakeExec{}, small())
+		}
+		m := newMemory()
+		m.broken.Store(true)
+		require.Error(t, New(m, &fakeExec{}, small()).Start(t.Context()))
+	})
+}
+
+func TestReadyFollowsTheLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		s := New(m, &fakeExec{}, small())
+		require.NoError(t, s.Start(t.Context()))
+		time.Sleep(2 * time.Second)
+		require.NoError(t, s.Ready())
+		m.broken.Store(true)
+		time.Sleep(15 * time.Second)
+		require.ErrorContains(t, s.Ready(), "plan")
+		m.broken.Store(false)
+		time.Sleep(3 * time.Second)
+		require.NoError(t, s.Ready(), "the loops go on by themselves")
+		s.Close(t.Context())
+		require.True(t, m.left.Load())
+	})
+}
+
+func TestTakenNameIsFatal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.taken = true
+		s := New(m, &fakeExec{}, small())
+		require.NoError(t, s.Start(t.Context()))
+		require.ErrorContains(t, <-s.Fatal(), "--node-name")
+		s.Close(t.Context())
+	})
+}
+
+func TestThreeOutcomesOfRinging(t *testing.T) {
+	for name, tc := range map[string]struct {
+		exec   *fakeExec
+		phase  model.RunPhase
+		code   int
+		reason string
+	}{
+		"accepted":    {&fakeExec{sent: Sent{State: SentAccepted}}, model.PhaseAccepted, 200, ""},
+		"refused":     {&fakeExec{sent: Sent{State: SentRefused, Code: 401, Msg: "no"}}, model.PhaseFinished, 401, model.ReasonRefused},
+		"unreachable": {&fakeExec{sent: Sent{State: SentRefused, Unreachable: true}}, model.PhaseFinished, 500, model.ReasonUnreached},
+		// busy afterwards: it may have it, so it is neither failed nor rung again
+		"time-out": {&fakeExec{hang: true}, model.PhaseUnknown, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory()
+				m.put(planned(1))
+				s := New(m, tc.exec, small())
+				require.NoError(t, s.Start(t.Context()))
+				time.Sleep(20 * time.Second)
+				s.Close(t.Context())
+				r := m.get(1)
+				require.Equal(t, tc.phase, r.Phase)
+				require.Equal(t, tc.code, r.TriggerCode)
+				require.Equal(t, tc.reason, r.Reason)
+				require.Equal(t, []int64{1}, tc.exec.rings, "rung once")
+			})
+		})
+	}
+}
+
+func TestUnknownIsSettledByAsking(t *testing.T) {
+	for name, tc := range map[string]struct {
+		exec  *fakeExec
+		age   time.Duration
+		phase model.RunPhase
+		rings int
+	}{
+		"the log shows it":         {&fakeExec{idle: true, lines: 3}, 0, model.PhaseAccepted, 0},
+		"idle without a log":       {&fakeExec{idle: true, sent: Sent{State: SentAccepted}}, 0, model.PhaseAccepted, 1},
+		"busy without a log: wait": {&fakeExec{}, 0, model.PhaseUnknown, 0},
+		"no log to be had: wait":   {&fakeExec{idle: true, logErr: errors.New("no")}, 0, model.PhaseUnknown, 0},
+		"silent: wait":             {&fakeExec{idleErr: errors.New("gone")}, 0, model.PhaseUnknown, 0},
+		"silent for ten minutes":   {&fakeExec{idleErr: errors.New("gone")}, 11 * time.Minute, model.PhaseFinished, 0},
+		"found out after ten min":  {&fakeExec{idle: true, lines: 1}, 11 * time.Minute, model.PhaseAccepted, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory()
+				r := planned(1)
+				r.Phase, r.Address, r.PlannedMS = model.PhaseUnknown, "http://a/", time.Now().Add(-tc.age).UnixMilli()
+				m.put(r)
+				s := New(m, tc.exec, small())
+				require.NoError(t, s.Start(t.Context()))
+				time.Sleep(10 * time.Second)
+				s.Close(t.Context())
+				require.Equal(t, tc.phase, m.get(1).Phase)
+				require.Len(t, tc.exec.rings, tc.rings)
+			})
+		})
+	}
+}
+
+func TestAClaimThatIsTooOldIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, exec := newMemory(), &fakeExec{sent: Sent{State: SentAccepted}}
+		cfg := small().withDefaults()
+		// The clock jumps by 20 s between claim and call: the process was stopped.
+		calls := 0
+		base := time.Now()
+		cfg.Now = func() time.Time {
+			if calls++; calls > 1 {
+				return base.Add(20 * time.Second)
+			}
+			return base
+		}
+		n := &node{store: m, cfg: cfg}
+		d := newDispatcher(m, exec, cfg, n, newRing(cfg.Now, 10))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); d.claims.run(ctx, ctx) }()
+		m.put(planned(1))
+		r := m.get(1)
+		calls = 0
+		j := &job{run: &r, def: m.jobs[1], group: m.groups[1], loadedAt: base, address: "http://a/"}
+		d.send(t.Context(), j)
+		require.Empty(t, exec.rings)
+		require.Equal(t, model.PhaseSending, m.get(1).Phase, "left to be settled")
+		cancel()
+		<-done
+	})
+}
+
+func TestLostMonitorAsksFirst(t *testing.T) {
+	for name, tc := range map[string]struct {
+		exec *fakeExec
+		regs []model.Registration
+		lost bool
+	}{
+		"busy: a long healthy run":   {&fakeExec{}, nil, false},
+		"idle: the callback is lost": {&fakeExec{idle: true}, nil, true},
+		"silent but beating":         {&fakeExec{idleErr: errors.New("no")}, []model.Registration{{Address: "http://a/"}}, false},
+		"silent and gone":            {&fakeExec{idleErr: errors.New("no")}, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory()
+				m.regs = tc.regs
+				r := planned(1)
+				r.Phase, r.Address, r.TriggerCode = model.PhaseAccepted, "http://a/", 200
+				m.put(r)
+				s := New(m, tc.exec, small())
+				require.NoError(t, s.Start(t.Context()))
+				time.Sleep(5 * time.Minute)
+				s.Close(t.Context())
+				require.Equal(t, tc.lost, m.get(1).Reason == model.ReasonLost)
+			})
+		})
+	}
+}
+
+func TestCompleteAnswersAfterItIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		r := planned(1)
+		r.Phase = model.PhaseAccepted
+		m.put(r)
+		s := New(m, &fakeExec{}, small())
+		require.NoError(t, s.Start(t.Context()))
+		got, err := s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}, {RunID: 2, Code: 200}})
+		require.NoError(t, err)
+		require.Equal(t, []model.HandledStatus{model.HandledStored, model.HandledUnknown}, got)
+		m.broken.Store(true)
+		_, err = s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}})
+		require.Error(t, err, "not stored, so not acknowledged")
+		s.Close(t.Context())
+		_, err = s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}})
+		require.ErrorIs(t, err, errStopped)
+	})
+}
