@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -27,8 +26,9 @@ const (
 
 // world is a running center with the sample executor.
 type world struct {
-	t   *testing.T
-	url string // without slash at the end
+	t     *testing.T
+	url   string // without slash at the end
+	admin session
 }
 
 // newWorld starts a center on an empty database. The executor entry has the id
@@ -50,6 +50,7 @@ func newWorld(t *testing.T) *world {
 	}, logger)
 	require.NoError(t, err)
 	w := &world{t: t, url: strings.TrimSuffix(center.URL, "/")}
+	w.admin = w.logIn()
 	w.adopt()
 	executor := app.ExecutorCmd{
 		Center: []string{w.url}, AppName: appName, Listen: "127.0.0.1:0", AccessToken: token, Data: t.TempDir(),
@@ -65,16 +66,6 @@ func newWorld(t *testing.T) *world {
 		return strings.Contains(w.text("/executors"), `data-testid="node"`)
 	})
 	return w
-}
-
-// adopt makes the executor entry.
-func (w *world) adopt() {
-	w.t.Helper()
-	form := url.Values{"app_name": {appName}}
-	req, err := http.NewRequest(http.MethodPost, w.url+"/executors/adopt", strings.NewReader(form.Encode()))
-	require.NoError(w.t, err)
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	w.send(req)
 }
 
 // api makes a call with the access token and returns the answer's data.
