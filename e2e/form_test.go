@@ -12,7 +12,7 @@ func TestInvalidJobForm(t *testing.T) {
 	p.expectProblem("422")
 
 	p.doOpen("/jobs/new")
-	p.verifyFocused("#name")
+	p.doChoose("#group", "1")
 	p.doFill("#author", "Ada")
 	p.doFill("#schedule_conf", "0 0 99 * * ?")
 	p.doFill("#param", "first line\nsecond line")

@@ -51,7 +51,7 @@ func (w *world) visitor(change ...func(*playwright.BrowserNewContextOptions)) *p
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			body, _ := p.page.Locator("body").InnerText()
+			body, _ := p.page.Locator("#main").InnerText()
 			w.t.Logf("page %s when the test failed:\n%s", p.page.URL(), body)
 		}
 		require.NoError(w.t, ctx.Close())

@@ -109,3 +109,10 @@ func (p *person) verifyGreen(selector string) {
 	require.NoError(p.t, expect.Locator(state).ToHaveText("succeeded"), selector)
 	require.NoError(p.t, expect.Locator(state).ToHaveClass(regexp.MustCompile(`\bok\b`)))
 }
+
+func (p *person) textOf(selector string) string {
+	p.t.Helper()
+	text, err := p.page.Locator(selector).TextContent()
+	require.NoError(p.t, err, selector)
+	return text
+}

@@ -46,7 +46,7 @@ func TestWalk(t *testing.T) {
 	p.verifyGreen("h1")
 	p.verifyText("#log-lines", "Hello, Carillon. This log grows while you watch.")
 	p.verifyText("#log-lines", "Good-bye, Carillon.")
-	p.verifyText("#log-state", "6 lines · complete")
+	p.verifyText("#log-state", "8 lines · complete")
 
 	p.doGoBack()
 	p.verifyAt("/runs")
