@@ -33,12 +33,12 @@ func (c *ServeCmd) Run(ctx context.Context, log *slog.Logger, out *Output) error
 
 // ExecutorCmd runs the sample executor.
 type ExecutorCmd struct {
-	Center      []string `help:"Base address of the center; several separated by commas." default:"http://127.0.0.1:8080" placeholder:"URL"`
-	AppName     string   `help:"Name of the executor in the console." default:"carillon-sample" placeholder:"NAME"`
-	Listen      string   `help:"Address to listen on." default:"127.0.0.1:9999" placeholder:"HOST:PORT"`
+	Center      []string `help:"Base address of the center; several separated by commas." default:"http://127.0.0.1:8080"`
+	AppName     string   `help:"Name of the executor in the console." default:"carillon-sample"`
+	Listen      string   `help:"Address to listen on." default:"127.0.0.1:9999"`
 	Address     string   `help:"Address that the center is told to call; http://HOST:PORT/ of --listen when empty." placeholder:"URL"`
 	AccessToken string   `help:"Secret shared with the center; required." placeholder:"TOKEN"`
-	Data        string   `help:"Folder for logs, scripts and results that wait." default:"carillon-executor" placeholder:"DIR"`
+	Data        string   `help:"Folder for logs, scripts and results that wait." default:"carillon-executor"`
 	NoScripts   bool     `help:"Refuse script jobs."`
 }
 
@@ -157,7 +157,7 @@ func (c *ResetPasswordCmd) Run(ctx context.Context, out *Output) error {
 
 // HealthcheckCmd asks a center whether it lives; container images use it.
 type HealthcheckCmd struct {
-	Listen string `help:"Address of the center." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	Listen string `help:"Address of the center." default:"127.0.0.1:8080"`
 	Ready  bool   `help:"Ask whether it can schedule, not only whether it lives."`
 }
 

@@ -31,22 +31,22 @@ type CLI struct {
 
 // DatabaseFlags say where the data is.
 type DatabaseFlags struct {
-	Database string `help:"sqlite:PATH or mysql://user:password@host:3306/name (MySQL 8+, MariaDB 10.6+)." default:"sqlite:carillon.db" placeholder:"URL"`
-	Timezone string `help:"Zone of cron expressions and of stored times: Local or a name such as Asia/Shanghai." default:"Local" placeholder:"ZONE"`
+	Database string `help:"sqlite:PATH or mysql://user:password@host:3306/name (MySQL 8+, MariaDB 10.6+)." default:"sqlite:carillon.db"`
+	Timezone string `help:"Zone of cron expressions and of stored times: Local or a name such as Asia/Shanghai." default:"Local"`
 }
 
 // ServeCmd is the configuration of a center.
 type ServeCmd struct {
-	Listen        string `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	Listen        string `help:"Address to listen on." default:"127.0.0.1:8080"`
 	DatabaseFlags `embed:""`
 	AccessToken   string `help:"Secret shared with the executors and API callers; required." placeholder:"TOKEN"`
 	AdminPassword string `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
-	BasePath      string `help:"Path below which the console lives." default:"/" placeholder:"PATH"`
+	BasePath      string `help:"Path below which the console lives." default:"/"`
 	Lang          string `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
 	Migrate       bool   `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
 	NodeName      string `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
 	PublicURL     string `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`
-	RetentionDays int    `help:"Days for which runs are kept; 0 = for ever." default:"30" placeholder:"N"`
+	RetentionDays int    `help:"Days for which runs are kept; 0 = for ever." default:"30"`
 	TrustProxy    bool   `help:"Take the client address from X-Forwarded-For set by a proxy in a private network."`
 
 	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed." default:"90s"`

@@ -18,9 +18,9 @@ import (
 
 // DemoCmd runs everything in one process, to have a look.
 type DemoCmd struct {
-	Listen         string `help:"Address of the console." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	ExecutorListen string `help:"Address of the first sample executor; the second takes the next port." default:"127.0.0.1:9999" placeholder:"HOST:PORT"`
-	Data           string `help:"Folder for the database and the executors." default:"carillon-demo" placeholder:"DIR"`
+	Listen         string `help:"Address of the console." default:"127.0.0.1:8080"`
+	ExecutorListen string `help:"Address of the first sample executor; the second takes the next port." default:"127.0.0.1:9999"`
+	Data           string `help:"Folder for the database and the executors." default:"carillon-demo"`
 	Lang           string `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
 }
 

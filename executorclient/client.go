@@ -57,7 +57,7 @@ func New(o Options) *Client {
 			DialContext:         (&net.Dialer{Timeout: c.timeout, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout: c.timeout,
 			MaxIdleConns:        1024,
-			MaxIdleConnsPerHost: 16,
+			MaxIdleConnsPerHost: 128, // at least the runs in flight to one address, else connections churn
 			// Executors close an idle connection after 90 s; whoever waits as
 			// long reads random EOFs (reference: protocol.md 1.2).
 			IdleConnTimeout:        45 * time.Second,

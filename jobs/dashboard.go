@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -36,6 +38,19 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 	if d.Next, err = s.store.NextJobs(ctx, actor.GroupLimit(), 8); err != nil {
 		return d, err
 	}
+	ids := make([]int, len(d.Next))
+	for i := range d.Next {
+		ids[i] = d.Next[i].ID
+	}
+	recent, err := s.store.RecentRuns(ctx, ids, recentPerJob)
+	if err != nil {
+		return d, err
+	}
+	now := s.now().UnixMilli()
+	for i := range d.Next {
+		d.Next[i].NextMS = nextFire(&d.Next[i], recent[d.Next[i].ID], now)
+	}
+	slices.SortStableFunc(d.Next, func(a, b model.Job) int { return cmp.Compare(a.NextMS, b.NextMS) })
 	if d.Centers, err = s.store.LiveNodes(ctx, nodeAlive.Milliseconds()); err != nil {
 		return d, err
 	}

@@ -42,10 +42,25 @@ func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFi
 		ids[i] = list[i].ID
 	}
 	recent, err := s.store.RecentRuns(ctx, ids, recentPerJob)
+	now := s.now().UnixMilli()
 	for _, j := range list {
+		j.NextMS = nextFire(&j, recent[j.ID], now)
 		p.Rows = append(p.Rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID]})
 	}
 	return p, err
+}
+
+// nextFire is the next instant at which people will see the job fire. The
+// planner works ahead, so the stored next fire may be the one after it.
+func nextFire(j *model.Job, recent []model.Run, now int64) int64 {
+	next := j.NextMS
+	for i := range recent {
+		r := &recent[i]
+		if r.Phase == model.PhasePlanned && r.TriggerType == model.TriggerCron && r.PlannedMS >= now && (next == 0 || r.PlannedMS < next) {
+			next = r.PlannedMS
+		}
+	}
+	return next
 }
 
 // Job reads one job that the actor may see.

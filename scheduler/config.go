@@ -29,9 +29,9 @@ type Config struct {
 
 	PlanPage       int // jobs per planning transaction; default 500
 	RingCapacity   int // runs in memory; the rest waits on disk; default 20000
-	FastWorkers    int // default 128
+	FastWorkers    int // default 256
 	SlowWorkers    int // default 32
-	AddressLimit   int // runs being sent to one address at a time; default 32
+	AddressLimit   int // runs being sent to one address at a time; default 64
 	SlowThreshold  time.Duration
 	SlowPerMinute  int
 	MaxMissedRows  int // rows written for one job's misfires at once; default 100
@@ -71,9 +71,9 @@ func (c Config) withDefaults() Config {
 	defN(&c.SlowPerMinute, 10)
 	defN(&c.PlanPage, 500)
 	defN(&c.RingCapacity, 20000)
-	defN(&c.FastWorkers, 128)
+	defN(&c.FastWorkers, 256)
 	defN(&c.SlowWorkers, 32)
-	defN(&c.AddressLimit, 32)
+	defN(&c.AddressLimit, 64)
 	defN(&c.MaxMissedRows, 100)
 	defN(&c.ProbeParallel, 8)
 	defN(&c.RetentionBatch, 1000)

@@ -155,12 +155,15 @@ func (d *dispatcher) dispatch(ctx context.Context, j *job) {
 	if !d.gates.enter(j.address, j) {
 		return // parked; whoever leaves wakes it
 	}
-	defer func() {
-		if next := d.gates.leave(j.address); next != nil {
-			d.laneOf(d.cfg.Now(), next).push(next)
-		}
-	}()
-	d.send(ctx, j)
+	out, ok := d.send(ctx, j)
+	// The address is free before the outcome is written.
+	if next := d.gates.leave(j.address); next != nil {
+		d.laneOf(d.cfg.Now(), next).push(next)
+	}
+	if ok {
+		d.record(ctx, out)
+	}
+	d.inFlight.Delete(j.run.ID)
 }
 
 // choose finds the address; a broadcast without a shard becomes one run per address.
@@ -219,26 +222,25 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 	})
 }
 
-// send claims, calls and records.
-func (d *dispatcher) send(ctx context.Context, j *job) {
+// send claims and calls. It reports false when there is nothing to record.
+func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
 	id := j.run.ID
 	d.inFlight.Store(id, true)
-	defer d.inFlight.Delete(id)
 	claimedAt := d.cfg.Now()
 	claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Sharding: j.run.Sharding})
 	d.ring.forget(id)
 	if err != nil {
 		d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
-		return
+		return out, false
 	}
 	if !claimed[0] {
 		d.cfg.Logger.Info("run is no longer ours to send", "log_id", id, "job_id", j.run.JobID)
-		return
+		return out, false
 	}
 	started := d.cfg.Now()
 	if started.Sub(claimedAt) > d.claimLease() {
 		d.cfg.Logger.Warn("claim too old, not sent; the run will be settled", "log_id", id, "job_id", j.run.JobID)
-		return
+		return out, false
 	}
 	call, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
 	sent := d.exec.Run(call, j.address, triggerOf(j))
@@ -247,9 +249,9 @@ func (d *dispatcher) send(ctx context.Context, j *job) {
 	now := d.cfg.Now()
 	d.slowness.note(now, j.run.JobID, now.Sub(started))
 	if ctx.Err() != nil && sent.State != SentAccepted {
-		return // cut short by the stop: what came of it is settled later
+		return out, false // cut short by the stop: what came of it is settled later
 	}
-	d.record(ctx, outcomeOf(id, j, sent, now))
+	return outcomeOf(id, j, sent, now), true
 }
 
 func outcomeOf(id int64, j *job, sent Sent, now time.Time) model.Dispatch {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/i18n"
 	"github.com/carillon-scheduler/carillon/model"
 )
 
@@ -310,5 +309,3 @@ type Preview struct {
 	Zone  string
 	Error string
 }
-
-func (v Preview) line(t time.Time) string { return i18n.DateTime(t) }

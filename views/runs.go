@@ -250,10 +250,27 @@ func (v RunView) relation(other model.Run) string {
 	return v.T("run.link.retry")
 }
 
-// hasLog reports whether an executor ever had the run.
-func (v RunView) hasLog() bool {
+// HasLog reports whether an executor ever had the run.
+func (v RunView) HasLog() bool {
 	r := v.Run.Result()
 	return v.Run.Address != "" && r != model.ResultPlanned && r != model.ResultMissed && v.Run.TriggerCode != model.CodeFail
+}
+
+// livePath is what an open run asks for to refresh itself. While there is no
+// log yet it says so, and is told to load the page anew once there is one.
+func (v RunView) livePath() string {
+	if v.HasLog() {
+		return v.path("")
+	}
+	return v.path("") + "?wait=log"
+}
+
+// liveSpeed makes a run that waits for its executor refresh sooner.
+func (v RunView) liveSpeed() string {
+	if v.HasLog() {
+		return ""
+	}
+	return "fast"
 }
 
 func (v RunView) path(suffix string) string { return v.URL("/runs/" + id64(v.Run.ID) + suffix) }

@@ -413,10 +413,22 @@ func TestIconsAreInTheSprite(t *testing.T) {
 		require.NoError(t, err)
 		for _, m := range used.FindAllStringSubmatch(string(raw), -1) {
 			seen++
-			assert.Contains(t, sprite, `<symbol id="`+m[1]+m[2]+m[3]+`"`, f)
+			name := m[1] + m[2] + m[3]
+			assert.True(t, strings.Contains(sprite, `<symbol id="`+name+`"`), "%s wants icon %s", f, name)
 		}
 	}
 	assert.Greater(t, seen, 30)
+	all := ""
+	files, err = filepath.Glob("../../views/*")
+	require.NoError(t, err)
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		require.NoError(t, err)
+		all += string(raw)
+	}
+	for _, m := range regexp.MustCompile(`<symbol id="([^"]+)"`).FindAllStringSubmatch(sprite, -1) {
+		assert.True(t, strings.Contains(all, `"`+m[1]+`"`), "nobody uses icon %s", m[1])
+	}
 }
 
 func TestFragments(t *testing.T) {

@@ -64,6 +64,5 @@ func (c *Console) logout(r *request) error {
 	if err := c.sessions.Destroy(r.Request().Context()); err != nil {
 		return err
 	}
-	r.Response().Header().Set("Clear-Site-Data", `"cache"`)
 	return r.Redirect(http.StatusSeeOther, c.path("/login"))
 }

@@ -65,6 +65,10 @@ func (c *Console) run(r *request) error {
 		Linked: d.Linked, AverageMS: d.AverageMS, Fragment: r.htmx(),
 		TriggerText: plainText(d.Run, d.Run.TriggerMsg), HandleText: plainText(d.Run, d.Run.HandleMsg),
 	}
+	if r.htmx() && r.QueryParam("wait") == "log" && v.HasLog() {
+		r.Response().Header().Set("HX-Refresh", "true")
+		return r.NoContent(http.StatusNoContent)
+	}
 	return r.pageOr(http.StatusOK, views.RunPage(v), views.RunLive(v))
 }
 

@@ -81,6 +81,20 @@ func TestLogStreamIsGuarded(t *testing.T) {
 	assert.NotContains(t, body, assert.AnError.Error())
 }
 
+func TestPageLoadsAnewWhenTheLogBegins(t *testing.T) {
+	s := newSite(t).login("olga")
+	d := s.doc(s.get("/runs/88214910"))
+	path, _ := d.Find("#run-head").Attr("hx-get")
+	assert.Equal(t, "/runs/88214910?wait=log", path)
+	assert.Equal(t, http.StatusOK, s.get(path, "HX-Request", "true").StatusCode)
+	for i := range s.fake.runs {
+		if r := &s.fake.runs[i]; r.ID == 88214910 {
+			r.Phase, r.TriggerCode, r.Address = model.PhaseAccepted, 200, "http://10.0.4.16:9999/"
+		}
+	}
+	assert.Equal(t, "true", s.get(path, "HX-Request", "true").Header.Get("HX-Refresh"))
+}
+
 func TestLogDownload(t *testing.T) {
 	s := newSite(t).login("olga")
 	s.fake.readLog = func(from int) (model.LogChunk, error) {

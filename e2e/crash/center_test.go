@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
+	_ "github.com/carillon-scheduler/carillon/app" // what the binary is built from: results are not cached across changes
 	"github.com/carillon-scheduler/carillon/protocol"
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 
 // center is one serve process that can be killed and started again.
 type center struct {
-	t    *testing.T
+	t    testing.TB
 	url  string
 	args []string
 	cmd  *exec.Cmd
@@ -72,7 +73,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func newCenter(t *testing.T, database string) *center {
+func newCenter(t testing.TB, database string) *center {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	listen := l.Addr().String()
@@ -125,7 +126,7 @@ func (c *center) api(name, body string) string {
 }
 
 // open reads the tables as a site's own scripts would.
-func open(t *testing.T, database string) *sql.DB {
+func open(t testing.TB, database string) *sql.DB {
 	driver, dsn := "sqlite", "file:"+strings.TrimPrefix(database, "sqlite:")+"?_pragma=busy_timeout(5000)"
 	if strings.HasPrefix(database, "mysql:") {
 		u, err := url.Parse(database)
@@ -139,7 +140,7 @@ func open(t *testing.T, database string) *sql.DB {
 }
 
 // addExecutor puts an executor with a typed address into the table.
-func addExecutor(t *testing.T, db *sql.DB, address string) {
+func addExecutor(t testing.TB, db *sql.DB, address string) {
 	_, err := db.ExecContext(t.Context(), `INSERT INTO xxl_job_group (app_name, title, address_type, address_list) VALUES ('counter', 'counter', 1, ?)`, address)
 	require.NoError(t, err)
 }
@@ -153,7 +154,7 @@ func addJobs(c *center, n int, misfire string) {
 	}
 }
 
-func wait(t *testing.T, d time.Duration) {
+func wait(t testing.TB, d time.Duration) {
 	t.Helper()
 	require.NoError(t, pause(t.Context(), d))
 }

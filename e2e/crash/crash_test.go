@@ -75,6 +75,15 @@ func check(t *testing.T, rows []row, c *counter) tally {
 	return sum
 }
 
+// settled counts runs about which the executor had to be asked, or whose
+// callback came before the answer to the call was recorded.
+func settled(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM xxl_job_log WHERE run_state = 5
+		AND (trigger_msg LIKE 'settled%' OR accepted_time IS NULL)`).Scan(&n))
+	return n
+}
+
 func (c *counter) lateness() (p50, p99 time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,13 +101,15 @@ func TestKill(t *testing.T) {
 			database := suite.URL(t, engine)
 			c := newCenter(t, database)
 			exec := newCounter(t, token, func() []string { return []string{c.url} })
+			exec.delay = 60 * time.Millisecond
 			c.start()
 			db := open(t, database)
 			addExecutor(t, db, exec.URL)
 			addJobs(c, 10, "DO_NOTHING")
 			addJobs(c, 10, "FIRE_ONCE_NOW")
 			for _, away := range []time.Duration{300 * time.Millisecond, 3 * time.Second, 13 * time.Second} {
-				wait(t, 5300*time.Millisecond)
+				wait(t, 5*time.Second)
+				waitForSecond(t, 30*time.Millisecond)
 				c.kill()
 				wait(t, away)
 				c.start()
@@ -110,10 +121,19 @@ func TestKill(t *testing.T) {
 			require.Greater(t, sum.made, 20*20)
 			require.NotZero(t, sum.misfired, "the long pause swallowed fires")
 			checkMisfires(t, rows)
+			require.NotZero(t, settled(t, db), "the kills left runs whose answer was not recorded")
 			p50, p99 := exec.lateness()
 			t.Logf("made %d, misfired %d, cancelled %d; lateness p50 %s p99 %s", sum.made, sum.misfired, sum.cancelled, p50, p99)
 		})
 	}
+}
+
+// waitForSecond waits until the given time after the next whole second: the
+// runs of that second are then in flight.
+func waitForSecond(t *testing.T, after time.Duration) {
+	t.Helper()
+	now := time.Now()
+	wait(t, now.Truncate(time.Second).Add(time.Second+after).Sub(now))
 }
 
 // checkMisfires wants exactly one catch-up run per FIRE_ONCE_NOW job (11 to 20)

@@ -21,6 +21,7 @@ type counter struct {
 	*httptest.Server
 	token   string
 	centers func() []string
+	delay   time.Duration // before the answer to /run: the run is in flight so long
 
 	mu    sync.Mutex
 	rings map[int64][]time.Time // arrivals by run id
@@ -30,7 +31,7 @@ type counter struct {
 	done    sync.WaitGroup
 }
 
-func newCounter(t *testing.T, token string, centers func() []string) *counter {
+func newCounter(t testing.TB, token string, centers func() []string) *counter {
 	c := &counter{token: token, centers: centers, rings: map[int64][]time.Time{}, results: make(chan protocol.Callback, 100000)}
 	c.Server = httptest.NewServer(http.HandlerFunc(c.serve))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,6 +60,7 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 		c.rings[t.LogID] = append(c.rings[t.LogID], now)
 		c.late = append(c.late, now.Sub(time.UnixMilli(t.LogDateTime)))
 		c.mu.Unlock()
+		_ = pause(r.Context(), c.delay)
 		c.results <- protocol.Callback{LogID: t.LogID, LogDateTime: t.LogDateTime, Code: 200, Msg: "counted"}
 	case r.URL.Path == "/log":
 		var q protocol.LogRequest

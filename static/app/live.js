@@ -2,6 +2,7 @@
 // marked data-live listen to. Paused by hand and while nobody looks.
 
 const EVERY = 3000;
+const FAST = 800; // while something is about to begin
 let paused = false;
 let lost = false;
 let updated = Date.now();
@@ -28,7 +29,7 @@ function show() {
 }
 
 function tick() {
-  if (!paused && !document.hidden && isLive() && Date.now() - asked >= EVERY) {
+  if (!paused && !document.hidden && isLive() && Date.now() - asked >= (document.querySelector('[data-live="fast"]') ? FAST : EVERY)) {
     asked = Date.now();
     document.body.dispatchEvent(new CustomEvent("carillon:refresh", { bubbles: true }));
   }
@@ -73,5 +74,5 @@ document.addEventListener("htmx:sendError", () => {
   show();
 });
 
-setInterval(tick, 500);
+setInterval(tick, 400);
 show();

@@ -20,7 +20,22 @@ function armToast(line) {
 
 document.querySelectorAll("#toasts .toast-line").forEach(armToast);
 
+// sayInDialog puts a refusal where the person looks: an open dialog covers the toasts.
+function sayInDialog(text) {
+  const body = document.querySelector("#dialog[open] .dialog-body");
+  if (!body) return false;
+  body.querySelector(".notice")?.remove();
+  const notice = document.createElement("div");
+  notice.className = "notice bad";
+  notice.setAttribute("role", "alert");
+  notice.dataset.testid = "dialog-error";
+  notice.textContent = text;
+  body.querySelector("h1").after(notice);
+  return true;
+}
+
 document.addEventListener("carillon:toast", (e) => {
+  if (e.detail.Kind === "bad" && sayInDialog(e.detail.Text)) return;
   const line = document.createElement("div");
   line.className = "toast-line " + (e.detail.Kind === "bad" ? "bad" : "ok");
   line.dataset.testid = "toast";

@@ -1,0 +1,76 @@
+package app_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/carillon-scheduler/carillon"
+
+// mayImport is the table of ARCHITECTURE.md: which of our packages a package
+// may import. A package that is missing here fails the test: add it on purpose.
+func mayImport() map[string][]string {
+	return map[string][]string{
+		"":                {"app"},
+		"app":             {"*"},
+		"app/api":         {"jobs", "protocol", "model"},
+		"app/console":     {"views", "static", "i18n", "jobs", "model"},
+		"views":           {"i18n", "model"},
+		"static":          {},
+		"jobs":            {"model", "scheduler/cron"},
+		"scheduler":       {"model", "protocol", "router", "scheduler/cron"},
+		"scheduler/cron":  {},
+		"router":          {"model"},
+		"executorclient":  {"protocol"},
+		"protocol":        {},
+		"executor":        {"protocol"},
+		"i18n":            {},
+		"model":           {},
+		"store":           {"model"},
+		"store/storetest": {"store", "migrations", "model"},
+		"migrations":      {},
+		"e2e":             {"app", "model"},
+		"e2e/crash":       {},
+		"e2e/interop":     {"app", "model"},
+		"scripts/testsum": {},
+	}
+}
+
+// mustNotImport names packages of others that must stay out of a room.
+func mustNotImport() map[string][]string {
+	const echo, sql, templ = "github.com/labstack/echo/v4", "database/sql", "github.com/a-h/templ"
+	return map[string][]string{
+		"views": {echo, sql, "net/http"}, "jobs": {echo, sql, templ}, "scheduler": {echo, sql, templ, "net/http"},
+		"scheduler/cron": {"net/http", sql}, "router": {"net/http", sql}, "executorclient": {echo, sql}, "protocol": {"net/http", sql},
+		"executor": {echo, sql}, "i18n": {echo, sql}, "model": {"net/http", sql, templ}, "store": {echo, templ}, "static": {echo, sql, templ},
+		"app/console": {sql}, "app/api": {sql, templ},
+	}
+}
+
+func TestImportTable(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	allowed, banned := mayImport(), mustNotImport()
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		pkg := strings.TrimPrefix(strings.TrimPrefix(fields[0], module), "/")
+		may, known := allowed[pkg]
+		if !known {
+			t.Errorf("package %q is not in the import table", pkg)
+			continue
+		}
+		for _, imp := range fields[1:] {
+			if slices.Contains(banned[pkg], imp) {
+				t.Errorf("%s must not import %s", pkg, imp)
+			}
+			ours, isOurs := strings.CutPrefix(imp, module+"/")
+			if isOurs && !slices.Contains(may, ours) && !slices.Contains(may, "*") {
+				t.Errorf("%s must not import %s", pkg, ours)
+			}
+		}
+	}
+}
