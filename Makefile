@@ -1,0 +1,53 @@
+# Everything a developer does by command. "make" alone lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean
+
+IMAGE ?= carillon:dev
+# Everything but the tests that need a browser, npm packages or much time.
+UNIT := $$(go list ./... | grep -v /e2e)
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+build: ## build the static binary dist/carillon
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o dist/carillon .
+
+demo: ## run a center with sample executors and jobs on 127.0.0.1:8080
+	go run . demo
+
+setup: ## get what the tests need (MariaDB, Chromium, npm packages into .tools)
+	scripts/setup.sh
+
+# The journeys run after the rest: they watch clocks and want the machine for themselves.
+test: setup verify ## everything: setup, verify, all tests with MariaDB, browser and foreign executors
+	@go build -o .tools/testsum ./scripts/testsum
+	@{ rc=0; go test -json -count=1 $(UNIT) || rc=1; \
+	   go test -json -count=1 -p=1 -timeout=15m ./e2e/... || rc=1; \
+	   exit $$rc; } | .tools/testsum
+
+unit: ## the fast tests: everything but the journeys in e2e (needs MariaDB)
+	go test $(UNIT)
+
+race: ## all tests with the race detector (needs a C compiler and make setup)
+	go test -race -p=1 ./...
+
+verify: ## generated files, gofmt, go vet, staticcheck, go mod tidy; changes nothing
+	scripts/verify.sh
+
+generate: ## generate Go from the templates
+	go tool templ generate
+
+vendor-static: ## fetch the third-party browser files again (needs npm)
+	scripts/vendor-static.sh
+
+screenshots: setup ## take the pictures in docs/images again
+	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -count=1 -run '^TestScreenshots$$' ./e2e
+
+image: ## build the container image carillon:dev
+	docker build -t $(IMAGE) .
+
+clean: ## remove what was built and fetched
+	rm -rf dist .tools

@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+	"github.com/stretchr/testify/require"
+)
+
+// TestJobFilters keeps what people look for in the address.
+func TestJobFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addJob("Invoices", nil)
+	w.addJob("Reports", nil)
+	id := w.addJob("Invoice mails", map[string]any{"scheduleType": "CRON", "scheduleConf": "0 0 0 1 1 ?"})
+	w.api("startJob", map[string]any{"id": number(t, id)})
+	p := w.someone()
+
+	p.doOpen("/jobs")
+	p.verifyCount("[data-testid=job-row]", 3)
+	p.doType("#q", "invoice")
+	p.verifyCount("[data-testid=job-row]", 2)
+	p.verifyAtLike(`/jobs\?.*q=invoice.*`)
+	p.verifyFocused("#q")
+	p.doClick("[data-testid=segment-running]")
+	p.verifyCount("[data-testid=job-row]", 1)
+	p.verifyText("[data-testid=job-row]", "Invoice mails")
+	p.verifyAtLike(`/jobs\?.*q=invoice.*status=running.*`)
+
+	p.doReload()
+	p.verifyCount("[data-testid=job-row]", 1)
+	p.verifyValue("#q", "invoice")
+	p.doGoBack()
+	p.verifyCount("[data-testid=job-row]", 2)
+	p.verifyValue("#q", "invoice")
+	p.doFill("#q", "nothing like this")
+	p.verifyVisible("[data-testid=empty]")
+	p.doClick("[data-testid=empty] a")
+	p.verifyCount("[data-testid=job-row]", 3)
+}
+
+func TestRunFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	good, bad := w.addJob("Good", nil), w.addJob("Bad", map[string]any{"executorHandler": "demo.fail"})
+	for _, id := range []string{good, bad} {
+		w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	}
+	p := w.someone()
+
+	p.doOpen("/runs")
+	p.verifyCount("[data-testid=run-row]", 2)
+	p.verifyGreen("#run-1") // both end by themselves
+	p.verifyText("#run-2 [data-testid=result]", "failed")
+	p.doClick("[data-testid=segment-failed]")
+	p.verifyCount("[data-testid=run-row]", 1)
+	p.verifyText("[data-testid=run-row]", "Bad")
+	p.doChoose("#preset", "today")
+	p.verifyAtLike(`/runs\?.*preset=today.*status=failed.*|/runs\?.*status=failed.*preset=today.*`)
+	p.doReload()
+	p.verifyCount("[data-testid=run-row]", 1)
+	p.verifyValue("#preset", "today")
+	p.doGoBack()
+	p.doGoBack()
+	p.verifyAt("/runs")
+	p.verifyCount("[data-testid=run-row]", 2)
+	p.doChoose("#executor", "1")
+	p.doChoose("#job", good)
+	p.verifyCount("[data-testid=run-row]", 1)
+	p.verifyText("[data-testid=run-row]", "Good")
+}
+
+// TestPause stops the refreshing. The browser's clock is turned by hand.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.addJob("Later", map[string]any{"scheduleType": "CRON", "scheduleConf": "0 0 0 1 1 ?"})
+	p := w.someone()
+	require.NoError(t, p.page.Clock().Install())
+	var refreshes atomic.Int32
+	p.page.OnRequest(func(r playwright.Request) {
+		if r.Headers()["hx-request"] == "true" && strings.HasPrefix(r.URL(), w.url+"/jobs") {
+			refreshes.Add(1)
+		}
+	})
+	const minute = 60_000
+
+	p.doOpen("/jobs")
+	p.verifyText("[data-testid=job-status]", "STOP")
+	p.doClick("#live-toggle")
+	p.verifyText("#live-age", "paused")
+	before := refreshes.Load()
+	w.api("startJob", map[string]any{"id": number(t, id)})
+	require.NoError(t, p.page.Clock().RunFor(minute))
+	require.Equal(t, before, refreshes.Load(), "refreshed while paused")
+	p.verifyText("[data-testid=job-status]", "STOP")
+
+	p.doClick("#live-toggle")
+	require.NoError(t, p.page.Clock().RunFor(5_000))
+	p.verifyText("[data-testid=job-status]", "RUNNING")
+	require.Greater(t, refreshes.Load(), before)
+}
+
+// TestKeyboard leads around without a mouse.
+func TestKeyboard(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).someone()
+	press := func(keys ...string) {
+		for _, k := range keys {
+			require.NoError(t, p.page.Keyboard().Press(k))
+		}
+	}
+
+	p.doOpen("/")
+	p.verifyVisible("#live")
+	press("g", "j")
+	p.verifyAt("/jobs")
+	p.verifyVisible("#live")
+	press("/")
+	p.verifyFocused("#q")
+	press("Tab", "?") // the segments after the field take no text
+	p.verifyAt("/help")
+	press("g", "r")
+	p.verifyAt("/runs")
+}

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWalk is the main job of the product, end to end: a newcomer adds a job,
+// watches it run, reads its log and stops it.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).visitor()
+
+	p.doOpen("/jobs")
+	p.verifyAt("/login?next=%2Fjobs")
+	p.doLogIn("admin", password)
+	p.verifyAt("/jobs")
+
+	p.doClick("[data-testid=add-job]")
+	p.doChoose("#group", "1")
+	p.doFill("#name", "Greet the world")
+	p.doFill("#author", "Ada")
+	p.doFill("#handler", "demo.hello")
+	p.doFill("#param", "Carillon")
+	p.doFill("#schedule_conf", "")
+	p.doType("#schedule_conf", "*/2 * * * * ?")
+	p.verifyText("[data-testid=preview] strong", "every 2 s")
+	p.verifyCount("[data-testid=preview] li time", 5)
+	p.doClick(".form-actions button")
+
+	p.verifyAt("/jobs")
+	p.verifyText("[data-testid=toast]", "Job Greet the world is added.")
+	row := "[data-testid=job-row]:has-text('Greet the world')"
+	p.verifyText(row+" [data-testid=job-status]", "STOP")
+	p.doClick(row + " [data-testid=start-job]")
+	p.verifyText(row+" [data-testid=job-status]", "RUNNING")
+
+	p.doClick("[data-testid=nav-runs]")
+	p.verifyAt("/runs")
+	run, err := p.page.Locator("[data-testid=run-row]").Last().GetAttribute("id") // waits for the first run
+	require.NoError(t, err)
+	p.verifyGreen("#" + run)
+
+	p.doClick("#" + run + " td.c-id a")
+	p.verifyGreen("h1")
+	p.verifyText("#log-lines", "Hello, Carillon. This log grows while you watch.")
+	p.verifyText("#log-lines", "Good-bye, Carillon.")
+	p.verifyText("#log-state", "8 lines · complete")
+
+	p.doGoBack()
+	p.verifyAt("/runs")
+	p.doClick("[data-testid=nav-jobs]")
+	p.doClick(row + " [data-testid=stop-job]")
+	p.verifyText(row+" [data-testid=job-status]", "STOP")
+}
+
+// TestRunOnce runs a job by hand and follows it: the log arrives while the run
+// is in progress, and the run turns green by itself.
+func TestRunOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addJob("Sleeper", map[string]any{"executorHandler": "demo.sleep", "executorParam": "1h"})
+	p := w.someone()
+
+	p.doOpen("/jobs")
+	p.doClick("[data-testid=run-once]")
+	p.verifyValue("[data-testid=run-once-form] #param", "1h")
+	p.doFill("[data-testid=run-once-form] #param", "4s")
+	p.doClick("[data-testid=run-once-form] button")
+
+	p.verifyAt("/runs/1")
+	p.verifyText("h1 [data-testid=result]", "running")
+	p.verifyText("#log-lines", "sleeping for 4s")
+	p.verifyText("h1 [data-testid=result]", "running") // the line was there before the end
+	p.verifyGreen("h1")
+	p.verifyText("[data-testid=run-message]", "slept for 4s")
+	p.verifyText("#log-state", "complete")
+}
+
+// TestKill ends a run in progress.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.addJob("Sleeper", map[string]any{"executorHandler": "demo.sleep", "executorParam": "1h"})
+	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": "1h"})
+	p := w.someone()
+
+	p.doOpen("/runs/1")
+	p.doClick("[data-testid=kill]")
+	p.doClick("[data-testid=confirm] button")
+	p.verifyText("[data-testid=run-message]", "killed by")
+}
