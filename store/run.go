@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -93,20 +94,24 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	return list, err
 }
 
-// RecentRuns gives the newest runs of each job, oldest first, without texts.
-// It asks per job by index, never over the table.
+// RecentRuns gives the newest runs of each job, oldest first, without texts:
+// one statement for many jobs, each part by index, never over the table.
 func (s *Store) RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error) {
 	out := make(map[int][]model.Run, len(jobIDs))
-	for _, id := range jobIDs {
-		list, err := s.queryRuns(ctx, s.r, false,
-			`SELECT `+runShort+` FROM xxl_job_log WHERE job_id = ? ORDER BY id DESC LIMIT ?`, id, perJob)
-		if err != nil {
-			return nil, err
+	err := chunks(jobIDs, 100, func(part []int) error {
+		const one = `SELECT * FROM (SELECT ` + runShort + ` FROM xxl_job_log WHERE job_id = ? ORDER BY id DESC LIMIT ?) AS t`
+		var args []any
+		for _, id := range part {
+			args = append(args, id, perJob)
 		}
-		slices.Reverse(list)
-		out[id] = list
-	}
-	return out, nil
+		list, err := s.queryRuns(ctx, s.r, false,
+			strings.Repeat(one+" UNION ALL ", len(part)-1)+one+" ORDER BY id", args...)
+		for _, r := range list {
+			out[r.JobID] = append(out[r.JobID], r)
+		}
+		return err
+	})
+	return out, err
 }
 
 // LinkedRuns gives the other attempts, the parent and the children of a run.
