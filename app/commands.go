@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -68,6 +69,19 @@ type MigrateCmd struct {
 	Status MigrateStatusCmd `cmd:"" help:"List the migrations and when they were applied."`
 }
 
+// withSchema opens the database for work on its schema.
+func withSchema(ctx context.Context, f DatabaseFlags, do func(*sql.DB, string) error) error {
+	st, err := openStore(ctx, f)
+	if err != nil {
+		return err
+	}
+	db, done, err := st.MigrationDB()
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
+	return errors.Join(do(db, st.Engine()), done(), st.Close())
+}
+
 // MigrateUpCmd applies what is missing.
 type MigrateUpCmd struct {
 	DatabaseFlags `embed:""`
@@ -75,17 +89,12 @@ type MigrateUpCmd struct {
 
 // Run applies the migrations.
 func (c *MigrateUpCmd) Run(ctx context.Context, log *slog.Logger, out *Output) error {
-	st, err := openStore(ctx, c.DatabaseFlags)
-	if err != nil {
+	var n int
+	err := withSchema(ctx, c.DatabaseFlags, func(db *sql.DB, engine string) (err error) {
+		n, err = migrations.Up(ctx, db, engine, log)
 		return err
-	}
-	defer st.Close()
-	db, done, err := st.MigrationDB()
+	})
 	if err != nil {
-		return err
-	}
-	n, err := migrations.Up(ctx, db, st.Engine(), log)
-	if err = errors.Join(err, done()); err != nil {
 		return err
 	}
 	fmt.Fprintf(out.Out, "%d migrations applied, the schema is up to date\n", n)
@@ -99,17 +108,12 @@ type MigrateStatusCmd struct {
 
 // Run prints the list.
 func (c *MigrateStatusCmd) Run(ctx context.Context, out *Output) error {
-	st, err := openStore(ctx, c.DatabaseFlags)
-	if err != nil {
+	var list []migrations.Status
+	err := withSchema(ctx, c.DatabaseFlags, func(db *sql.DB, engine string) (err error) {
+		list, err = migrations.List(ctx, db, engine)
 		return err
-	}
-	defer st.Close()
-	db, done, err := st.MigrationDB()
+	})
 	if err != nil {
-		return err
-	}
-	list, err := migrations.List(ctx, db, st.Engine())
-	if err = errors.Join(err, done()); err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out.Out, 0, 8, 2, ' ', 0)

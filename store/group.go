@@ -13,20 +13,10 @@ import (
 const groupColumns = `id, app_name, title, address_type, address_list, update_time`
 
 func (s *Store) queryGroups(ctx context.Context, q querier, query string, args ...any) ([]model.Group, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.Group
-	for rows.Next() {
-		var g model.Group
-		if err := rows.Scan(&g.ID, &g.AppName, &g.Title, &g.AddressType, nz(&g.AddressList), s.scanTime(&g.UpdateTime)); err != nil {
-			return nil, err
-		}
-		out = append(out, g)
-	}
-	return out, rows.Err()
+	return collect(ctx, q, func(r row) (g model.Group, err error) {
+		err = r.Scan(&g.ID, &g.AppName, &g.Title, &g.AddressType, nz(&g.AddressList), s.scanTime(&g.UpdateTime))
+		return g, err
+	}, query, args...)
 }
 
 // Groups lists executors by app name; groups limits them when it is not nil.
@@ -242,21 +232,11 @@ func (s *Store) Registrations(ctx context.Context) ([]model.Registration, error)
 }
 
 func (s *Store) queryRegistrations(ctx context.Context, q querier, where string, args ...any) ([]model.Registration, error) {
-	rows, err := q.QueryContext(ctx, `SELECT registry_group, registry_key, registry_value, update_time FROM xxl_job_registry
+	return collect(ctx, q, func(x row) (r model.Registration, err error) {
+		err = x.Scan(&r.Group, &r.Key, &r.Address, s.scanTime(&r.Beat))
+		return r, err
+	}, `SELECT registry_group, registry_key, registry_value, update_time FROM xxl_job_registry
 		WHERE registry_group = '`+executorGroup+`'`+where+` ORDER BY registry_key, registry_value`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.Registration
-	for rows.Next() {
-		var r model.Registration
-		if err := rows.Scan(&r.Group, &r.Key, &r.Address, s.scanTime(&r.Beat)); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
 }
 
 // SweepRegistry removes registrations without a beat since aliveSince and

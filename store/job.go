@@ -20,7 +20,7 @@ const jobColumns = `id, job_group, job_desc, add_time, update_time, author, alar
 
 const jobWithSource = jobColumns + `, glue_source`
 
-func (s *Store) scanJob(row interface{ Scan(...any) error }, withSource bool) (model.Job, error) {
+func (s *Store) scanJob(r row, withSource bool) (model.Job, error) {
 	var j model.Job
 	dst := []any{
 		&j.ID, &j.GroupID, &j.Name, s.scanTime(&j.AddTime), s.scanTime(&j.UpdateTime), nz(&j.Author), nz(&j.AlarmEmail),
@@ -32,25 +32,12 @@ func (s *Store) scanJob(row interface{ Scan(...any) error }, withSource bool) (m
 	if withSource {
 		dst = append(dst, nz(&j.GlueSource))
 	}
-	err := row.Scan(dst...)
+	err := r.Scan(dst...)
 	return j, err
 }
 
 func (s *Store) queryJobs(ctx context.Context, q querier, withSource bool, query string, args ...any) ([]model.Job, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.Job
-	for rows.Next() {
-		j, err := s.scanJob(rows, withSource)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, j)
-	}
-	return out, rows.Err()
+	return collect(ctx, q, func(r row) (model.Job, error) { return s.scanJob(r, withSource) }, query, args...)
 }
 
 // Job reads one job with its source; a missing one is model.CodeNotFound.
@@ -108,20 +95,10 @@ func (s *Store) NextJobs(ctx context.Context, groups []int, limit int) ([]model.
 
 // JobNames lists id and name of an executor's jobs, for a select.
 func (s *Store) JobNames(ctx context.Context, groupID, limit int) ([]model.Job, error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT id, job_group, job_desc FROM xxl_job_info WHERE job_group = ? ORDER BY id DESC LIMIT ?`, groupID, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.Job
-	for rows.Next() {
-		var j model.Job
-		if err := rows.Scan(&j.ID, &j.GroupID, &j.Name); err != nil {
-			return nil, err
-		}
-		out = append(out, j)
-	}
-	return out, rows.Err()
+	return collect(ctx, s.r, func(r row) (j model.Job, err error) {
+		err = r.Scan(&j.ID, &j.GroupID, &j.Name)
+		return j, err
+	}, `SELECT id, job_group, job_desc FROM xxl_job_info WHERE job_group = ? ORDER BY id DESC LIMIT ?`, groupID, limit)
 }
 
 func inGroups(column string, groups []int) (string, []any) {

@@ -42,21 +42,10 @@ func (s *Store) LeaveNode(ctx context.Context, name string, epoch int64) error {
 }
 
 // LiveNodes lists the nodes that beat within the last withinMS, by the
-// database's clock, and that clock in epoch ms.
+// database's clock.
 func (s *Store) LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error) {
-	rows, err := s.w.QueryContext(ctx, `SELECT name, epoch, started_at, beat_at, version FROM carillon_node
-		WHERE beat_at > `+s.d.nowMS+` - ? ORDER BY name`, withinMS)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.Node
-	for rows.Next() {
-		var n model.Node
-		if err := rows.Scan(&n.Name, &n.Epoch, &n.StartedMS, &n.BeatMS, &n.Version); err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, rows.Err()
+	return collect(ctx, s.w, func(r row) (n model.Node, err error) {
+		err = r.Scan(&n.Name, &n.Epoch, &n.StartedMS, &n.BeatMS, &n.Version)
+		return n, err
+	}, `SELECT name, epoch, started_at, beat_at, version FROM carillon_node WHERE beat_at > `+s.d.nowMS+` - ? ORDER BY name`, withinMS)
 }

@@ -60,23 +60,13 @@ func (s *Store) addTally(ctx context.Context, tx *sql.Tx, t tally, now time.Time
 
 // Report reads the days from first to last (inclusive), only those that have a row.
 func (s *Store) Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error) {
-	rows, err := s.r.QueryContext(ctx, `SELECT trigger_day, running_count, suc_count, fail_count, missed_count
-		FROM xxl_job_log_report WHERE trigger_day BETWEEN ? AND ? ORDER BY trigger_day`, s.dt(first), s.dt(last))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.DayCount
-	for rows.Next() {
-		var c model.DayCount
+	return collect(ctx, s.r, func(r row) (c model.DayCount, err error) {
 		var day time.Time
-		if err := rows.Scan(s.scanTime(&day), &c.Running, &c.Succeeded, &c.Failed, nz(&c.Missed)); err != nil {
-			return nil, err
-		}
+		err = r.Scan(s.scanTime(&day), &c.Running, &c.Succeeded, &c.Failed, nz(&c.Missed))
 		c.Day = day.Format(time.DateOnly)
-		out = append(out, c)
-	}
-	return out, rows.Err()
+		return c, err
+	}, `SELECT trigger_day, running_count, suc_count, fail_count, missed_count
+		FROM xxl_job_log_report WHERE trigger_day BETWEEN ? AND ? ORDER BY trigger_day`, s.dt(first), s.dt(last))
 }
 
 // RunsTotal is the number of runs of all time; it survives the retention.

@@ -16,7 +16,7 @@ const (
 	runColumns = runShort + `, executor_param, trigger_msg, handle_msg`
 )
 
-func (s *Store) scanRun(row interface{ Scan(...any) error }, full bool) (model.Run, error) {
+func (s *Store) scanRun(x row, full bool) (model.Run, error) {
 	var r model.Run
 	dst := []any{
 		&r.ID, &r.GroupID, &r.JobID, nz(&r.Address), nz(&r.Handler), nz(&r.Sharding), &r.RetryLeft,
@@ -27,25 +27,12 @@ func (s *Store) scanRun(row interface{ Scan(...any) error }, full bool) (model.R
 	if full {
 		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg))
 	}
-	err := row.Scan(dst...)
+	err := x.Scan(dst...)
 	return r, err
 }
 
 func (s *Store) queryRuns(ctx context.Context, q querier, full bool, query string, args ...any) ([]model.Run, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.Run
-	for rows.Next() {
-		r, err := s.scanRun(rows, full)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
+	return collect(ctx, q, func(x row) (model.Run, error) { return s.scanRun(x, full) }, query, args...)
 }
 
 // Run reads one run; a missing one is model.CodeNotFound.

@@ -62,6 +62,27 @@ func (s *Store) once(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return nil
 }
 
+// row is what scanning needs of a result.
+type row interface{ Scan(dest ...any) error }
+
+// collect runs a query and reads each of its rows with scan.
+func collect[T any](ctx context.Context, q querier, scan func(row) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
 // marks gives "?,?,?" for n arguments.
 func marks(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")

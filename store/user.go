@@ -10,9 +10,9 @@ import (
 const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme
 	FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id`
 
-func scanUser(row interface{ Scan(...any) error }) (model.User, error) {
+func scanUser(r row) (model.User, error) {
 	var u model.User
-	err := row.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme))
+	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme))
 	return u, err
 }
 
@@ -30,20 +30,7 @@ func (s *Store) UserByName(ctx context.Context, name string) (model.User, error)
 
 // Users lists all users by name.
 func (s *Store) Users(ctx context.Context) ([]model.User, error) {
-	rows, err := s.r.QueryContext(ctx, userSelect+` ORDER BY u.username`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []model.User
-	for rows.Next() {
-		u, err := scanUser(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, u)
-	}
-	return out, rows.Err()
+	return collect(ctx, s.r, scanUser, userSelect+` ORDER BY u.username`)
 }
 
 // InsertUser writes a new user with a password hash in our side table. The old
