@@ -109,6 +109,7 @@ func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).someone()
 	press := func(keys ...string) {
+		require.NoError(t, p.page.WaitForLoadState()) // scripts listen from then on
 		for _, k := range keys {
 			require.NoError(t, p.page.Keyboard().Press(k))
 		}
