@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -40,6 +39,6 @@ func (p *person) verifyAccessible(what, axe string) {
 	}`)
 	require.NoError(p.t, err)
 	for _, v := range found.([]any) {
-		p.t.Error(fmt.Sprintf("%s: %s", what, v))
+		p.t.Errorf("%s: %s", what, v)
 	}
 }
