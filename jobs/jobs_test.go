@@ -242,6 +242,14 @@ func TestReadLog(t *testing.T) {
 	require.NoError(t, err)
 	w.out.chunk = model.LogChunk{From: 3, To: 2}
 	require.True(t, read(open.ID, 3).End, "ended, and nothing new")
+	t.Run("a client that returns the whole log each time", func(t *testing.T) {
+		w.out.chunk = model.LogChunk{From: 1, To: 1, Content: "a\nb\nc\n", End: true}
+		require.Equal(t, model.LogChunk{From: 1, To: 3, Content: "a\nb\nc\n", End: true}, read(open.ID, 1))
+		w.out.chunk.From, w.out.chunk.To = 3, 3
+		require.Equal(t, model.LogChunk{From: 3, To: 3, Content: "c\n", End: true}, read(open.ID, 3))
+		w.out.chunk.From, w.out.chunk.To = 4, 4
+		require.Equal(t, model.LogChunk{From: 4, To: 3, End: true}, read(open.ID, 4))
+	})
 	w.out.silent = errors.New("connection refused")
 	_, err = w.ReadLog(t.Context(), admin(), open.ID, 3)
 	require.Equal(t, model.CodeUnavailable, model.CodeOf(err))

@@ -217,8 +217,29 @@ func (s *Service) ReadLog(ctx context.Context, actor model.Actor, runID int64, f
 		// Nothing new; what comes with it is an explanation, not a line of the log.
 		return empty, nil
 	}
-	c.End = false // whoever sees the end has asked once more and got nothing new
+	c = fromWhole(c)
+	if c.To < fromLine {
+		return empty, nil
+	}
+	// Java never says that a log ends; then whoever asks once more gets nothing new.
+	c.End = c.End && !r.Open()
 	return c, nil
+}
+
+// fromWhole mends the answer of clients that ignore the line asked for and
+// return the whole log each time, with line numbers that do not fit it: what
+// was read before is dropped.
+func fromWhole(c model.LogChunk) model.LogChunk {
+	lines := strings.SplitAfter(c.Content, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == c.To-c.From+1 {
+		return c
+	}
+	c.To = max(len(lines), c.From-1)
+	c.Content = strings.Join(lines[min(c.From-1, len(lines)):], "")
+	return c
 }
 
 // KillRun asks the executor to end a run in progress. The wire can only kill by
