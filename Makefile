@@ -44,7 +44,8 @@ vendor-static: ## fetch the third-party browser files again (needs npm)
 	scripts/vendor-static.sh
 
 screenshots: setup ## take the pictures in docs/images again
-	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -count=1 -run '^TestScreenshots$$' ./e2e
+	mkdir -p docs/images
+	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^TestScreenshots$$' ./e2e
 
 image: ## build the container image carillon:dev
 	docker build -t $(IMAGE) .
