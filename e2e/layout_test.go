@@ -29,21 +29,29 @@ func longWorld(t *testing.T) *world {
 }
 
 // TestEveryPage opens each page in both themes, wide and narrow: nothing is
-// wider than the screen, the policy is strict and nothing is inline.
+// wider than the screen, the policy is strict, nothing is inline and nobody is
+// kept out.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	w := longWorld(t)
+	axe := readAxe(t)
+	look := func(p *person, path string) {
+		require.NoError(t, p.page.SetViewportSize(1280, 800))
+		resp := p.doOpen(path)
+		p.verifyPolicy(path, resp)
+		p.verifyNoOverflow(path)
+		p.verifyAccessible(path, axe)
+		require.NoError(t, p.page.SetViewportSize(390, 844))
+		p.verifyNoOverflow(path)
+	}
 	for _, theme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
-		p := w.someone(func(o *playwright.BrowserNewContextOptions) { o.ColorScheme = theme })
+		visitor := w.visitor(scheme(theme))
+		look(visitor, "/login")
+		p := w.someone(scheme(theme))
 		p.expectProblem("404")
-		for _, path := range append(pages, "/login?next=%2F") {
-			require.NoError(t, p.page.SetViewportSize(1280, 800))
-			resp := p.doOpen(path)
+		for _, path := range pages {
+			look(p, path)
 			p.verifyAttribute("html", "data-bs-theme", string(*theme))
-			p.verifyPolicy(path, resp)
-			p.verifyNoOverflow(path)
-			require.NoError(t, p.page.SetViewportSize(390, 844))
-			p.verifyNoOverflow(path)
 		}
 	}
 }

@@ -64,6 +64,7 @@ func TestRunFilters(t *testing.T) {
 	p.verifyCount("[data-testid=run-row]", 1)
 	p.verifyValue("#preset", "today")
 	p.doGoBack()
+	p.verifyValue("#preset", "any")
 	p.doGoBack()
 	p.verifyAt("/runs")
 	p.verifyCount("[data-testid=run-row]", 2)

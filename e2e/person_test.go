@@ -66,7 +66,7 @@ func (w *world) someone(change ...func(*playwright.BrowserNewContextOptions)) *p
 	w.t.Helper()
 	p := w.visitor(change...)
 	require.NoError(w.t, p.page.Context().AddCookies([]playwright.OptionalCookie{
-		{Name: "carillon_session", Value: w.logIn().cookie, URL: playwright.String(w.url + "/")},
+		{Name: "carillon_session", Value: w.admin.cookie, URL: playwright.String(w.url + "/")},
 	}))
 	return p
 }

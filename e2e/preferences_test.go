@@ -10,7 +10,9 @@ func in(locale string) func(*playwright.BrowserNewContextOptions) {
 	return func(o *playwright.BrowserNewContextOptions) { o.Locale = playwright.String(locale) }
 }
 
-func dark(o *playwright.BrowserNewContextOptions) { o.ColorScheme = playwright.ColorSchemeDark }
+func scheme(c *playwright.ColorScheme) func(*playwright.BrowserNewContextOptions) {
+	return func(o *playwright.BrowserNewContextOptions) { o.ColorScheme = c }
+}
 
 // TestLanguage switches the language; it is kept with the account.
 func TestLanguage(t *testing.T) {
@@ -28,6 +30,7 @@ func TestLanguage(t *testing.T) {
 		p.verifyText("h1", c.title)
 		p.verifyAtLike(`/jobs\?.*q=x.*`)
 	}
+	w.admin = w.logIn()
 	other := w.someone(in("en-US"))
 	other.doOpen("/")
 	other.verifyAttribute("html", "lang", "zh-Hant")
@@ -58,13 +61,14 @@ func TestTheme(t *testing.T) {
 	p.doReload()
 	p.verifyAttribute("html", "data-bs-theme", "dark")
 
+	w.admin = w.logIn()
 	other := w.someone()
 	other.doOpen("/runs")
 	other.verifyAttribute("html", "data-bs-theme", "dark")
 	other.doClick(".topbar button[value=light]")
 	other.verifyAttribute("html", "data-bs-theme", "light")
 
-	visitor := w.visitor(dark)
+	visitor := w.visitor(scheme(playwright.ColorSchemeDark))
 	visitor.doOpen("/login")
 	visitor.verifyAttribute("html", "data-bs-theme", "dark")
 }
