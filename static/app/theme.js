@@ -1,5 +1,5 @@
-// Runs before the page is drawn, so that a dark screen never flashes white:
-// without a choice of the user the theme follows the system.
+// Runs before the page is drawn: a dark screen must never flash white (without a
+// choice of the user the theme follows the system), and Back must always work.
 (function () {
   const root = document.documentElement;
   if (root.hasAttribute("data-bs-theme")) return;
@@ -8,3 +8,9 @@
   apply();
   dark.addEventListener("change", apply);
 })();
+
+// Back and Forward load the page anew once htmx has started. Until then this
+// does it, or the page would show something else than its address says.
+addEventListener("popstate", () => {
+  if (!window.onpopstate) location.reload();
+});
