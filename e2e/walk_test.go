@@ -89,5 +89,5 @@ func TestKill(t *testing.T) {
 	p.doOpen("/runs/1")
 	p.doClick("[data-testid=kill]")
 	p.doClick("[data-testid=confirm] button")
-	p.verifyText("[data-testid=run-message]", "killed by")
+	p.verifyText("h1 [data-testid=result]", "killed")
 }

@@ -93,7 +93,11 @@ func (w *world) api(name string, body any) string {
 // until waits until something is so.
 func (w *world) until(what string, so func() bool) {
 	w.t.Helper()
-	require.Eventually(w.t, so, patience, 50*time.Millisecond, what)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !so(); <-tick.C {
+		require.True(w.t, time.Now().Before(end), "never came true: %s", what)
+	}
 }
 
 // buffer is a log that is read while it is written.

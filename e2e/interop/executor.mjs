@@ -1,5 +1,5 @@
 // An executor on a client library that we did not write (xxl-job-nodejs), with
-// one handler that says hello and one that fails.
+// handlers that say hello, fail and take their time.
 // Usage: node executor.mjs MODULES PORT CENTER TOKEN; SIGTERM deregisters.
 import { createRequire } from 'node:module'
 
@@ -14,6 +14,7 @@ const jobHandlers = new Map([
     return { greeted: params }
   }],
   ['fail', async () => { throw new Error('this one fails') }],
+  ['nap', () => new Promise((done) => setTimeout(done, 60_000).unref())],
 ])
 
 const app = express()

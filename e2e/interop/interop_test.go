@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -116,7 +117,8 @@ func TestForeignExecutor(t *testing.T) {
 	require.Equal(t, `{"greeted":"world"}`, run.HandleMsg)
 	require.Contains(t, run.Address, "/job", "it registers below a path")
 	text := readLog(t, c, run.ID)
-	require.Contains(t, text, fmt.Sprintf("hello world, run %d", run.ID))
+	// The client answers with the whole log whatever line is asked for.
+	require.Equal(t, 1, strings.Count(text, fmt.Sprintf("hello world, run %d", run.ID)), text)
 
 	fail := add("fail", 1)
 	_, err = c.Jobs.RunNow(ctx, admin(), fail, jobs.RunInput{})
@@ -131,6 +133,18 @@ func TestForeignExecutor(t *testing.T) {
 	refused := runsOf(unknown, model.RunsFailed)[0]
 	require.Equal(t, model.ReasonRefused, refused.Reason)
 	require.Contains(t, refused.TriggerMsg, "nobody")
+
+	nap := add("nap", 1)
+	_, err = c.Jobs.RunNow(ctx, admin(), nap, jobs.RunInput{})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		open := runsOf(nap, model.RunsOpen)
+		return len(open) == 1 && open[0].Result() == model.ResultRunning
+	}, patience, 20*time.Millisecond, "it does not begin")
+	require.NoError(t, c.Jobs.KillRun(ctx, admin(), runsOf(nap, model.RunsOpen)[0].ID))
+	require.Eventually(t, func() bool { return len(runsOf(nap, model.RunsFailed)) == 1 }, patience, 20*time.Millisecond, "it is not killed")
+	require.Equal(t, model.ResultKilled, runsOf(nap, model.RunsAll)[0].Result())
+	require.Len(t, runsOf(nap, model.RunsAll), 1, "what a person ended is not tried again")
 
 	stop()
 	require.Empty(t, executors().Rows[0].Addresses(), "gone at once")
