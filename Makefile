@@ -5,6 +5,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 .PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean
 
+# Distributions hide servers from ordinary users.
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 IMAGE ?= carillon:dev
 # Everything but the tests that need a browser, npm packages or much time.
 UNIT := $$(go list ./... | grep -v /e2e)

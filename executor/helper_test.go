@@ -129,6 +129,8 @@ func options(t *testing.T, c *center) Options {
 		Centers: []string{c.URL + "/"}, AppName: "app", AccessToken: "token", DataDir: t.TempDir(), Listener: ln,
 		KillGrace: 2 * time.Second, retryMin: time.Millisecond, retryMax: 5 * time.Millisecond, timeoutUnit: time.Millisecond,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		// The runs of the tests are of a fixed day long ago: their logs must stay.
+		LogRetentionDays: -1,
 	}
 }
 

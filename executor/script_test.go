@@ -13,9 +13,8 @@ import (
 
 func need(t *testing.T, command string) {
 	t.Helper()
-	if _, err := exec.LookPath(command); err != nil {
-		t.Skip("needs " + command)
-	}
+	_, err := exec.LookPath(command)
+	require.NoError(t, err, "the test needs %s: run make setup", command)
 }
 
 func TestScripts(t *testing.T) {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -75,6 +77,7 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			bad.AddField(name, "field.number")
+			return -1 // out of every range, so it is refused with the rest of the form
 		}
 		return n
 	}
@@ -163,10 +166,8 @@ func (c *Console) jobPreview(r *request) error {
 
 func (c *Console) jobAdd(r *request) error {
 	in, values, bad := bindJob(r)
-	if bad != nil {
-		return c.redrawJob(r, 0, values, bad)
-	}
-	if _, err := c.svc.AddJob(r.Request().Context(), r.actor(), in); err != nil {
+	_, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
+	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, 0, values, err)
 	}
 	return r.leave(c.path("/jobs"), r.loc.T("jobs.added", "Name", in.Name))
@@ -178,13 +179,29 @@ func (c *Console) jobUpdate(r *request) error {
 		return err
 	}
 	in, values, bad := bindJob(r)
-	if bad != nil {
-		return c.redrawJob(r, id, values, bad)
-	}
-	if err := c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in); err != nil {
+	err = c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in)
+	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, id, values, err)
 	}
 	return r.leave(c.path("/jobs"), r.loc.T("jobs.saved", "Name", in.Name))
+}
+
+// withNumbers puts what is no number at all into the complaints about the form.
+func withNumbers(err error, bad *model.Error) error {
+	if bad == nil {
+		return err
+	}
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || e.Code != model.CodeInvalid {
+		return cmp.Or(err, error(bad))
+	}
+	for name, f := range bad.Fields {
+		if e.Fields == nil {
+			e.Fields = map[string]model.FieldError{}
+		}
+		e.Fields[name] = f
+	}
+	return e
 }
 
 // redrawJob shows the form again with what was typed and what is wrong.
