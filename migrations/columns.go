@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,6 +61,13 @@ func carillonIndexes() []index {
 func addCarillonColumns(engine string) func(context.Context, *sql.DB) error {
 	return func(ctx context.Context, db *sql.DB) error {
 		have := map[string][]string{}
+		info, err := columnsOf(ctx, db, "xxl_job_info")
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(info, "schedule_type") || !slices.Contains(info, "job_desc") {
+			return errors.New("the xxl_job tables in this database are of another generation than 3.4: upgrade them first")
+		}
 		for _, c := range carillonColumns() {
 			if have[c.table] == nil {
 				names, err := columnsOf(ctx, db, c.table)
@@ -74,9 +82,6 @@ func addCarillonColumns(engine string) func(context.Context, *sql.DB) error {
 			if _, err := db.ExecContext(ctx, fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s", c.table, c.name, c.typ)); err != nil {
 				return fmt.Errorf("add column %s.%s: %w", c.table, c.name, err)
 			}
-		}
-		if !slices.Contains(have["xxl_job_info"], "schedule_type") || !slices.Contains(have["xxl_job_info"], "job_desc") {
-			return fmt.Errorf("the xxl_job tables in this database are of another generation than 3.4: upgrade them first")
 		}
 		for _, ix := range carillonIndexes() {
 			if err := addIndex(ctx, db, engine, ix); err != nil {

@@ -173,7 +173,7 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 	}
 	addresses := j.group.Addresses()
 	if j.run.Address != "" { // an address that a person gave for this run
-		addresses = []string{j.run.Address}
+		addresses = (&model.Group{AddressList: j.run.Address}).Addresses()
 	}
 	if j.def.Route == model.RouteBroadcast && j.run.Sharding == "" && len(addresses) > 0 {
 		ok, err := d.store.AddShards(ctx, j.run, len(addresses), d.cfg.Now())

@@ -80,8 +80,10 @@ func (a *API) Routes(e *echo.Echo) {
 			e.Any(prefix+"/"+name, a.handle(c))
 		}
 	}
-	e.GET("/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
-	e.GET("/readyz", a.readyz)
+	// HEAD too: load balancers probe with it.
+	probes := []string{http.MethodGet, http.MethodHead}
+	e.Match(probes, "/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	e.Match(probes, "/readyz", a.readyz)
 }
 
 func (a *API) readyz(c echo.Context) error {
