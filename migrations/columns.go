@@ -35,6 +35,31 @@ func carillonColumns() []column {
 	}
 }
 
+// trustColumns came later: what follows a run, why fires were missed, and how
+// fair the routing is.
+func trustColumns() []column {
+	return []column{
+		{"xxl_job_info", "carillon_retry_delay", "INT NULL"},       // seconds before a retry
+		{"xxl_job_info", "carillon_retry_growing", "TINYINT NULL"}, // 1: the delay doubles with each attempt
+		{"xxl_job_info", "carillon_misfire_after", "INT NULL"},     // seconds; NULL = the center's threshold
+		{"xxl_job_info", "carillon_turn", "BIGINT NULL"},           // fires so far, for ROUND
+
+		{"xxl_job_log", "route_turn", "BIGINT NULL"},
+		{"xxl_job_log", "shard_key", "VARCHAR(64) NULL"}, // the broadcast that a shard belongs to
+		{"xxl_job_log", "lineage", "VARCHAR(255) NULL"},  // job ids from the first parent down, against cycles
+		{"xxl_job_log", "missed_fires", "INT NULL"},      // a missed row that stands for many
+
+		{"carillon_node", "plan_at", "BIGINT NULL"}, // when it planned last
+		{"carillon_node", "backlog", "INT NULL"},    // due and not sent yet
+		{"carillon_node", "late_ms", "INT NULL"},    // p99 of the last minute
+		{"carillon_node", "url", "VARCHAR(255) NULL"},
+	}
+}
+
+func trustIndexes() []index {
+	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
+}
+
 type index struct {
 	table, name, columns string
 	unique               bool
@@ -58,7 +83,7 @@ func carillonIndexes() []index {
 
 // addCarillonColumns adds what is missing and nothing else, so it can be run
 // again after a crash in the middle (MySQL commits on every DDL statement).
-func addCarillonColumns(engine string) func(context.Context, *sql.DB) error {
+func addCarillonColumns(engine string, columns []column, indexes []index) func(context.Context, *sql.DB) error {
 	return func(ctx context.Context, db *sql.DB) error {
 		have := map[string][]string{}
 		info, err := columnsOf(ctx, db, "xxl_job_info")
@@ -68,7 +93,7 @@ func addCarillonColumns(engine string) func(context.Context, *sql.DB) error {
 		if !slices.Contains(info, "schedule_type") || !slices.Contains(info, "job_desc") {
 			return errors.New("the xxl_job tables in this database are of another generation than 3.4: upgrade them first")
 		}
-		for _, c := range carillonColumns() {
+		for _, c := range columns {
 			if have[c.table] == nil {
 				names, err := columnsOf(ctx, db, c.table)
 				if err != nil {
@@ -83,7 +108,7 @@ func addCarillonColumns(engine string) func(context.Context, *sql.DB) error {
 				return fmt.Errorf("add column %s.%s: %w", c.table, c.name, err)
 			}
 		}
-		for _, ix := range carillonIndexes() {
+		for _, ix := range indexes {
 			if err := addIndex(ctx, db, engine, ix); err != nil {
 				return fmt.Errorf("add index %s: %w", ix.name, err)
 			}

@@ -104,7 +104,7 @@ func List(ctx context.Context, db *sql.DB, engine string) ([]Status, error) {
 
 func nameOf(s *goose.Source) string {
 	if s.Type == goose.TypeGo {
-		return "carillon_columns"
+		return fmt.Sprintf("%05d_carillon_columns", s.Version)
 	}
 	return s.Path
 }
@@ -130,7 +130,8 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := goose.NewGoMigration(2, &goose.GoFunc{RunDB: addCarillonColumns(engine)}, nil)
+	columns := goose.NewGoMigration(2, &goose.GoFunc{RunDB: addCarillonColumns(engine, carillonColumns(), carillonIndexes())}, nil)
+	trust := goose.NewGoMigration(5, &goose.GoFunc{RunDB: addCarillonColumns(engine, trustColumns(), trustIndexes())}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust))
 }

@@ -10,6 +10,9 @@ import (
 // integers (reference: protocol.md 2.3).
 const MaxID = 1<<31 - 1
 
+// MaxRetryDelaySec bounds the wait before a retry, fixed or grown: a day.
+const MaxRetryDelaySec = 86400
+
 // JobStatus is what the user asked for: scheduled or not.
 type JobStatus int
 
@@ -50,6 +53,12 @@ type Job struct {
 	Block      BlockStrategy
 	TimeoutSec int // 0 = unlimited
 	RetryCount int
+	// RetryDelaySec is the wait in seconds before a retry, 0 = at once.
+	RetryDelaySec int
+	RetryGrowing  bool // the wait doubles with each attempt, up to MaxRetryDelaySec
+	// MisfireAfterSec is how late a fire may be made, in seconds; 0 = as the
+	// center is configured. Later ones fall under the misfire strategy.
+	MisfireAfterSec int
 
 	GlueType       GlueType
 	GlueSource     string // not loaded by list queries
@@ -65,6 +74,7 @@ type Job struct {
 	Condition       JobCondition
 	ConditionReason string
 	Version         int64 // grows with each change made by people; guards edits
+	Turn            int64 // fires so far: the turn of ROUND, shared by all nodes
 }
 
 // ChildIDList splits the comma separated child ids. Blanks around the commas

@@ -71,6 +71,10 @@ type Run struct {
 	ParentID    int64  // run that started this one as a child
 	FirstID     int64  // first attempt, for retries
 	Reason      string
+	Turn        int64  // the job's turn for ROUND; 0 = none was given
+	ShardKey    string // the broadcast that this shard belongs to; empty = none
+	Lineage     string // job ids from the first parent down to this job, "3>7>9"; empty = no parent
+	MissedFires int    // of a missed run: how many fires it stands for; 0 = one
 	JobName     string // filled by list queries
 }
 

@@ -16,7 +16,8 @@ const jobColumns = `id, job_group, job_desc, add_time, update_time, author, alar
 	schedule_type, schedule_conf, misfire_strategy, executor_route_strategy, executor_handler, executor_param,
 	executor_block_strategy, executor_timeout, executor_fail_retry_count, glue_type, glue_remark, glue_updatetime,
 	child_jobid, trigger_status, trigger_last_time, trigger_next_time,
-	carillon_condition, carillon_reason, carillon_version`
+	carillon_condition, carillon_reason, carillon_version,
+	carillon_retry_delay, carillon_retry_growing, carillon_misfire_after, carillon_turn`
 
 const jobWithSource = jobColumns + `, glue_source`
 
@@ -28,6 +29,7 @@ func (s *Store) scanJob(r row, withSource bool) (model.Job, error) {
 		nz(&j.Block), &j.TimeoutSec, &j.RetryCount, &j.GlueType, nz(&j.GlueRemark), s.scanTime(&j.GlueUpdateTime),
 		nz(&j.ChildIDs), &j.Status, &j.LastMS, &j.NextMS,
 		nz(&j.Condition), nz(&j.ConditionReason), nz(&j.Version),
+		nz(&j.RetryDelaySec), nz(&j.RetryGrowing), nz(&j.MisfireAfterSec), nz(&j.Turn),
 	}
 	if withSource {
 		dst = append(dst, nz(&j.GlueSource))
@@ -137,6 +139,7 @@ func (s *Store) jobValues(j *model.Job) []any {
 	return []any{
 		j.GroupID, j.Name, j.Author, j.AlarmEmail, j.ScheduleType, j.ScheduleConf, j.Misfire, j.Route, j.Handler, j.Param,
 		j.Block, j.TimeoutSec, j.RetryCount, j.ChildIDs, s.dt(j.UpdateTime),
+		null(j.RetryDelaySec), null(j.RetryGrowing), null(j.MisfireAfterSec),
 	}
 }
 
@@ -147,7 +150,8 @@ func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
 		args := append(s.jobValues(j), s.dt(j.AddTime), j.GlueType, j.GlueSource, j.GlueRemark, s.dt(j.GlueUpdateTime))
 		res, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_info (job_group, job_desc, author, alarm_email, schedule_type, schedule_conf,
 			misfire_strategy, executor_route_strategy, executor_handler, executor_param, executor_block_strategy, executor_timeout,
-			executor_fail_retry_count, child_jobid, update_time, add_time, glue_type, glue_source, glue_remark, glue_updatetime,
+			executor_fail_retry_count, child_jobid, update_time,
+			carillon_retry_delay, carillon_retry_growing, carillon_misfire_after, add_time, glue_type, glue_source, glue_remark, glue_updatetime,
 			trigger_status, trigger_last_time, trigger_next_time, carillon_version)
 			VALUES (`+marks(len(args))+`, 0, 0, 0, 1)`, args...)
 		if err != nil {
@@ -199,7 +203,8 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		set := `job_group = ?, job_desc = ?, author = ?, alarm_email = ?, schedule_type = ?, schedule_conf = ?, misfire_strategy = ?,
 			executor_route_strategy = ?, executor_handler = ?, executor_param = ?, executor_block_strategy = ?, executor_timeout = ?,
-			executor_fail_retry_count = ?, child_jobid = ?, update_time = ?, carillon_version = COALESCE(carillon_version, 0) + 1`
+			executor_fail_retry_count = ?, child_jobid = ?, update_time = ?,
+			carillon_retry_delay = ?, carillon_retry_growing = ?, carillon_misfire_after = ?, carillon_version = COALESCE(carillon_version, 0) + 1`
 		args := s.jobValues(j)
 		if newSource {
 			set += `, glue_source = ?, glue_remark = ?, glue_updatetime = ?`

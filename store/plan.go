@@ -99,13 +99,15 @@ func (s *Store) stopJob(ctx context.Context, tx *sql.Tx, p *model.JobPlan) error
 
 const insertRunColumns = `(job_group, job_id, executor_address, executor_handler, executor_param, executor_sharding_param,
 	executor_fail_retry_count, trigger_time, trigger_code, trigger_msg, handle_code, alarm_status,
-	run_state, planned_time, finished_time, trigger_type, owner, fire_key, parent_run, first_run, run_reason)`
+	run_state, planned_time, finished_time, trigger_type, owner, fire_key, parent_run, first_run, run_reason,
+	route_turn, shard_key, lineage, missed_fires)`
 
 func (s *Store) runValues(r *model.Run) []any {
 	return []any{
 		r.GroupID, r.JobID, null(r.Address), r.Handler, r.Param, null(r.Sharding), r.RetryLeft, s.dt(r.TriggerTime),
 		r.TriggerCode, null(cut(r.TriggerMsg, textBytes)), r.HandleCode, r.AlarmStatus,
 		r.Phase, r.PlannedMS, null(r.FinishedMS), r.TriggerType, null(r.Owner), null(r.FireKey), null(r.ParentID), null(r.FirstID), null(r.Reason),
+		null(r.Turn), null(r.ShardKey), null(r.Lineage), null(r.MissedFires),
 	}
 }
 

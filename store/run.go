@@ -12,7 +12,8 @@ import (
 const (
 	runShort = `id, job_group, job_id, executor_address, executor_handler, executor_sharding_param, executor_fail_retry_count,
 	trigger_time, trigger_code, handle_time, handle_code, alarm_status,
-	run_state, planned_time, sent_time, accepted_time, finished_time, trigger_type, owner, parent_run, first_run, run_reason`
+	run_state, planned_time, sent_time, accepted_time, finished_time, trigger_type, owner, parent_run, first_run, run_reason,
+	route_turn, shard_key, lineage, missed_fires`
 	runColumns = runShort + `, executor_param, trigger_msg, handle_msg`
 )
 
@@ -23,6 +24,7 @@ func (s *Store) scanRun(x row, full bool) (model.Run, error) {
 		s.scanTime(&r.TriggerTime), &r.TriggerCode, s.scanTime(&r.HandleTime), &r.HandleCode, &r.AlarmStatus,
 		nz(&r.Phase), nz(&r.PlannedMS), nz(&r.SentMS), nz(&r.AcceptedMS), nz(&r.FinishedMS), nz(&r.TriggerType), nz(&r.Owner),
 		nz(&r.ParentID), nz(&r.FirstID), nz(&r.Reason),
+		nz(&r.Turn), nz(&r.ShardKey), nz(&r.Lineage), nz(&r.MissedFires),
 	}
 	if full {
 		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg))
