@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/app/api"
@@ -32,7 +35,7 @@ type ringing struct{ *executorclient.Client }
 // Run implements scheduler.Executor.
 func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) scheduler.Sent {
 	out := r.Client.Run(ctx, address, t)
-	sent := scheduler.Sent{Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable}
+	sent := scheduler.Sent{Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable, Gone: out.Unreachable && errors.Is(out.Err, syscall.ECONNREFUSED)}
 	switch out.State {
 	case executorclient.Accepted:
 		sent.State = scheduler.SentAccepted
@@ -40,6 +43,15 @@ func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) sc
 		sent.State = scheduler.SentRefused
 	}
 	return sent
+}
+
+// IdleBeat implements scheduler.Executor.
+func (r ringing) IdleBeat(ctx context.Context, address string, jobID int64) (bool, error) {
+	idle, err := r.Client.IdleBeat(ctx, address, jobID)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%w: %w", scheduler.ErrGone, err)
+	}
+	return idle, err
 }
 
 // asking lets the use cases read logs and kill runs.

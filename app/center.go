@@ -45,6 +45,7 @@ type Center struct {
 	stopped chan struct{}
 	served  chan error
 	stop    chan struct{} // closed to end the housekeeping
+	pprof   func() error  // ends the profiler
 }
 
 // Start opens the database, brings its schema up to date, starts the loops and
@@ -87,8 +88,11 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 		}
 		return nil, fmt.Errorf("first administrator: %w", err)
 	}
-	if err := c.sched.Start(ctx); err != nil {
+	if c.pprof, err = servePprof(cfg.Pprof); err != nil {
 		return nil, err
+	}
+	if err := c.sched.Start(ctx); err != nil {
+		return nil, errors.Join(err, c.pprof())
 	}
 	go func() { c.served <- c.server.Serve(listener) }()
 	go c.keepHouse()
@@ -133,6 +137,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	c.client = executorclient.New(executorclient.Options{Token: cfg.AccessToken, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
 	c.sched = scheduler.New(c.store, ringing{c.client}, scheduler.Config{
 		NodeName: cfg.nodeName(), Version: Version(), Location: loc, Logger: c.log.With("part", "scheduler"),
+		URL: centerURL, MisfireAfter: cfg.MisfireAfter,
 		SendTimeout: cfg.ExecutorTimeout, RegistryDead: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
 	c.Jobs = jobs.New(jobs.Options{
@@ -143,6 +148,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	machine := api.New(api.Options{
 		Service: c.Jobs, Completer: c.sched, Token: cfg.AccessToken, Logger: c.log.With("part", "api"), Now: time.Now,
 		Text: func(e *model.Error) string { return errorText(english, e) }, Ready: c.ready,
+		Metrics: metricsHandler(c.sched),
 	})
 	version := BuildInfo()
 	options := console.Options{
@@ -183,7 +189,7 @@ func (c *Center) mux(machine *api.API, pages http.Handler) http.Handler {
 	}
 	machine.Routes(e)
 	m := http.NewServeMux()
-	for _, p := range []string{"/api", "/api/", "/xxl-job-admin/api", "/xxl-job-admin/api/", "/healthz", "/readyz"} {
+	for _, p := range []string{"/api", "/api/", "/xxl-job-admin/api", "/xxl-job-admin/api/", "/healthz", "/readyz", "/metrics"} {
 		m.Handle(p, e)
 	}
 	m.Handle("/", pages)
@@ -266,7 +272,7 @@ func (c *Center) Stop(ctx context.Context) error {
 	c.sched.Close(ctx)
 	c.client.Close()
 	<-c.stopped
-	err = errors.Join(err, c.store.Close())
+	err = errors.Join(err, c.pprof(), c.store.Close())
 	c.log.Info("center stopped")
 	return err
 }

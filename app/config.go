@@ -49,8 +49,10 @@ type ServeCmd struct {
 	RetentionDays int    `help:"Days for which runs are kept; 0 = for ever." default:"30"`
 	TrustProxy    bool   `help:"Take the client address from X-Forwarded-For set by a proxy in a private network."`
 
-	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed." default:"90s"`
+	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
+	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed. Executors that beat every 60 s (DotXxlJob) need 150s to survive a lost beat." default:"90s"`
 	ExecutorTimeout time.Duration `help:"Longest wait for an executor's answer." default:"3s"`
+	Pprof           string        `help:"Loopback address where Go's profiler answers under /debug/pprof/; off when empty." placeholder:"HOST:PORT"`
 	InsecureTLS     bool          `help:"Do not check the certificates of https executors." name:"insecure-tls"`
 }
 
@@ -77,6 +79,12 @@ func (c *ServeCmd) validate() error {
 	}
 	if c.RegistryTimeout < 5*time.Second || c.ExecutorTimeout < 100*time.Millisecond {
 		return errors.New("--registry-timeout must be at least 5s and --executor-timeout at least 100ms")
+	}
+	if err := c.checkPprof(); err != nil {
+		return err
+	}
+	if c.MisfireAfter != 0 && (c.MisfireAfter < time.Second || c.MisfireAfter > 24*time.Hour) {
+		return errors.New("--misfire-after must be between 1s and 24h")
 	}
 	_, err := c.location()
 	return err

@@ -115,10 +115,16 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 			j.GlueUpdateTime = least
 		}
 	}
-	reschedule := old.Status == model.JobRunning && (j.ScheduleType != old.ScheduleType || j.ScheduleConf != old.ScheduleConf)
+	schedule := j.ScheduleType != old.ScheduleType || j.ScheduleConf != old.ScheduleConf
+	// What was planned for all addresses is not what one address gets, and the other way round.
+	spread := (j.Route == model.RouteBroadcast) != (old.Route == model.RouteBroadcast)
+	reschedule := old.Status == model.JobRunning && (schedule || spread)
 	if reschedule {
 		if j.NextMS, err = s.firstFire(j, now); err != nil {
 			return err
+		}
+		if !schedule && j.ScheduleType == model.ScheduleFixRate {
+			j.NextMS = inPhase(old.NextMS, j.NextMS, now.Add(startLead).UnixMilli(), j.ScheduleConf)
 		}
 	}
 	if err := s.store.UpdateJob(ctx, j, reschedule, newSource, now); err != nil {
@@ -126,6 +132,20 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 	}
 	s.log.Info("job changed", "job_id", id, "user", actor.Name, "rescheduled", reschedule)
 	return nil
+}
+
+// inPhase gives the first fire of a fixed rate at or after least that keeps the
+// phase of a known fire; fresh is taken when there is none.
+func inPhase(known, fresh, least int64, conf string) int64 {
+	sec, err := strconv.ParseInt(conf, 10, 64)
+	if known == 0 || err != nil || sec <= 0 {
+		return fresh
+	}
+	step := sec * 1000
+	if known < least {
+		return known + (least-known+step-1)/step*step
+	}
+	return known - (known-least)/step*step
 }
 
 // DeleteJob removes a job. Its planned runs are cancelled; runs that were made
@@ -143,31 +163,40 @@ func (s *Service) DeleteJob(ctx context.Context, actor model.Actor, id int) erro
 
 // StartJob switches a job on; it fires from its next instant on.
 func (s *Service) StartJob(ctx context.Context, actor model.Actor, id int) error {
-	j, err := s.Job(ctx, actor, id)
-	if err != nil {
-		return err
-	}
-	now := s.Now()
-	next, err := s.firstFire(&j, now)
-	if err != nil {
-		return err
-	}
-	if err := s.store.SetJobStatus(ctx, id, model.JobRunning, next, now); err != nil {
-		return err
-	}
-	s.log.Info("job started", "job_id", id, "user", actor.Name)
-	return nil
+	return s.setStatus(ctx, actor, id, model.JobRunning)
 }
 
 // StopJob switches a job off and cancels what was planned. Runs that executors
 // have go on. Stopping a stopped job is no error.
 func (s *Service) StopJob(ctx context.Context, actor model.Actor, id int) error {
-	if _, err := s.Job(ctx, actor, id); err != nil {
+	return s.setStatus(ctx, actor, id, model.JobStopped)
+}
+
+// statusTries is how often a switch is tried against others who save the job at
+// the same moment: the wish is plain, so it is done on what they saved.
+const statusTries = 5
+
+func (s *Service) setStatus(ctx context.Context, actor model.Actor, id int, status model.JobStatus) error {
+	var err error
+	for range statusTries {
+		var j model.Job
+		if j, err = s.Job(ctx, actor, id); err != nil {
+			return err
+		}
+		now, next := s.Now(), int64(0)
+		if status == model.JobRunning {
+			if next, err = s.firstFire(&j, now); err != nil {
+				return err
+			}
+		}
+		err = s.store.SetJobStatus(ctx, id, j.Version, status, next, now)
+		if model.CodeOf(err) == model.CodeConflict {
+			continue
+		}
+		if err == nil {
+			s.log.Info("job switched", "job_id", id, "running", status == model.JobRunning, "user", actor.Name)
+		}
 		return err
-	}
-	err := s.store.SetJobStatus(ctx, id, model.JobStopped, 0, s.Now())
-	if err == nil {
-		s.log.Info("job stopped", "job_id", id, "user", actor.Name)
 	}
 	return err
 }

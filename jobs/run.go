@@ -253,14 +253,14 @@ func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) erro
 		return model.Errf(model.CodeInvalid, "error.not_running")
 	}
 	// Noted first: the executor's own report may be faster than ours.
-	if ok, err := s.store.MarkKill(ctx, id, true); err != nil || !ok {
+	if ok, err := s.store.MarkKill(ctx, &r, true); err != nil || !ok {
 		if err == nil {
 			err = model.Errf(model.CodeInvalid, "error.not_running")
 		}
 		return err
 	}
 	if err := s.executors.Kill(ctx, r.Address, r.JobID); err != nil {
-		if _, merr := s.store.MarkKill(context.WithoutCancel(ctx), id, false); merr != nil {
+		if _, merr := s.store.MarkKill(context.WithoutCancel(ctx), &r, false); merr != nil {
 			s.log.Error("cannot take back the note of a kill", "log_id", id, "error", merr)
 		}
 		return &model.Error{Code: model.CodeUnavailable, Key: "error.executor_silent", Args: map[string]any{"Address": r.Address}, Cause: err}

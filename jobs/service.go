@@ -20,7 +20,7 @@ type Store interface {
 	NamesOfJobs(ctx context.Context, ids []int) (map[int]string, error)
 	InsertJob(ctx context.Context, j *model.Job) (int, error)
 	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error
-	SetJobStatus(ctx context.Context, id int, status model.JobStatus, nextMS int64, now time.Time) error
+	SetJobStatus(ctx context.Context, id int, version int64, status model.JobStatus, nextMS int64, now time.Time) error
 	DeleteJob(ctx context.Context, id int, now time.Time) error
 
 	Run(ctx context.Context, id int64) (model.Run, error)
@@ -28,7 +28,7 @@ type Store interface {
 	RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error)
 	LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error)
 	FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error)
-	MarkKill(ctx context.Context, id int64, on bool) (bool, error)
+	MarkKill(ctx context.Context, r *model.Run, on bool) (bool, error)
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)
 
 	Groups(ctx context.Context, groups []int) ([]model.Group, error)
@@ -51,7 +51,9 @@ type Store interface {
 
 	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)
 	RunsTotal(ctx context.Context) (int64, error)
+	Ledger(ctx context.Context, day time.Time) (model.Ledger, error)
 	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
+	Nodes(ctx context.Context) ([]model.Node, error)
 }
 
 // Ringer is the part of the scheduler that the use cases talk to.

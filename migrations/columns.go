@@ -53,6 +53,7 @@ func trustColumns() []column {
 		{"carillon_node", "backlog", "INT NULL"},    // due and not sent yet
 		{"carillon_node", "late_ms", "INT NULL"},    // p99 of the last minute
 		{"carillon_node", "url", "VARCHAR(255) NULL"},
+		{"carillon_node", "leaving", "TINYINT NULL"}, // stops: gets no new runs
 	}
 }
 

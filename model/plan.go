@@ -16,20 +16,23 @@ type JobPlan struct {
 	// Condition other than JobNormal stops the job and says why.
 	Condition JobCondition
 	Reason    string
+	Turns     int // fires planned, for the job's turn
 	Runs      []Run
 }
 
 // Claim is one planned run that its owner is about to send to an address.
 type Claim struct {
-	RunID    int64
-	Address  string
-	Sharding string
+	RunID   int64
+	Address string
+	// Again moves a run that is claimed already to another address: nothing was
+	// sent to the first one.
+	Again bool
 }
 
 // Dispatch is what came of sending one run.
 type Dispatch struct {
 	RunID  int64
-	Phase  RunPhase // PhaseAccepted, PhaseUnknown or PhaseFinished (refused)
+	Phase  RunPhase // PhaseAccepted, PhaseUnknown, PhaseFinished (refused) or PhaseMissed (discarded)
 	Code   int      // trigger_code; 0 while unknown
 	Msg    string
 	Reason string
@@ -44,6 +47,10 @@ type Handled struct {
 	Msg    string
 	Reason string
 	AtMS   int64
+	// AcceptedMS is when the executor's answer to the call was known, when that
+	// is not written down yet.
+	AcceptedMS int64
+	TriggerMsg string // with AcceptedMS: what was noted about the call
 }
 
 // HandledStatus says what became of a Handled.
@@ -58,6 +65,7 @@ const (
 )
 
 // Follow decides which runs follow from a finished run: a retry or children.
-// jobs holds the run's job and its child jobs, as far as they exist. It must be
-// pure: a transaction may be repeated.
+// jobs holds the run's job and its child jobs, as far as they exist. It is not
+// asked about a success without children. It must be pure: a transaction may be
+// repeated.
 type Follow func(run Run, jobs map[int]Job) []Run

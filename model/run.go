@@ -31,14 +31,19 @@ const (
 
 // Reasons of runs that were missed or closed by the center itself.
 const (
-	ReasonMisfire   = "misfire"     // later than the threshold, skipped by the misfire rule
-	ReasonCancelled = "cancelled"   // the job was stopped, edited or deleted
-	ReasonTakeover  = "takeover"    // owner died and the takeover window had passed
-	ReasonNoAddress = "no_address"  // the executor has no address
-	ReasonRefused   = "refused"     // the executor said no
-	ReasonUnreached = "unreachable" // nothing answered at the address
-	ReasonLost      = "lost"        // no callback and the executor does not know the run
-	ReasonKilled    = "killed"      // ended by a person
+	ReasonMisfire    = "misfire"     // later than the threshold, skipped by the misfire rule
+	ReasonCenterDown = "center_down" // no center planned at that time, skipped by the misfire rule
+	ReasonPaused     = "paused"      // the job was stopped
+	ReasonCancelled  = "cancelled"   // the job was edited or deleted
+	ReasonTakeover   = "takeover"    // owner died and the takeover window had passed
+	ReasonDiscarded  = "discarded"   // the executor was busy with the job and discards later runs
+	ReasonCycle      = "cycle"       // a child that would start itself again
+	ReasonNoAddress  = "no_address"  // the executor has no address
+	ReasonRefused    = "refused"     // the executor said no
+	ReasonUnreached  = "unreachable" // nothing answered at the address
+	ReasonLost       = "lost"        // no callback and the executor does not know the run
+	ReasonKilled     = "killed"      // ended by a person
+	ReasonCovered    = "covered"     // ended by a later run of its job (COVER_EARLY)
 )
 
 // Run is one row of xxl_job_log: one decision to ring one executor for one job
@@ -76,6 +81,9 @@ type Run struct {
 	Lineage     string // job ids from the first parent down to this job, "3>7>9"; empty = no parent
 	MissedFires int    // of a missed run: how many fires it stands for; 0 = one
 	JobName     string // filled by list queries
+	// ShardsLeft is filled for Follow when a shard succeeds: how many shards of
+	// its broadcast have not succeeded yet.
+	ShardsLeft int
 }
 
 // RunResult is what people call the state of a run.
@@ -92,6 +100,7 @@ const (
 	ResultTimeout   RunResult = "timeout"
 	ResultKilled    RunResult = "killed"
 	ResultLost      RunResult = "lost"
+	ResultCovered   RunResult = "covered"
 	ResultMissed    RunResult = "missed"
 )
 
@@ -103,6 +112,8 @@ func (r *Run) Result() RunResult {
 		return ResultSucceeded
 	case r.HandleCode != 0 && r.Reason == ReasonKilled:
 		return ResultKilled
+	case r.HandleCode != 0 && r.Reason == ReasonCovered:
+		return ResultCovered
 	case r.HandleCode != 0 && r.Reason == ReasonLost:
 		return ResultLost
 	case r.HandleCode == CodeTimeout:
@@ -121,6 +132,17 @@ func (r *Run) Result() RunResult {
 		return ResultSending
 	}
 	return ResultPlanned
+}
+
+// Fires is how many planned fires the row stands for.
+func (r *Run) Fires() int { return max(1, r.MissedFires) }
+
+// FirstAttempt is the id of the run that this one retries, or its own.
+func (r *Run) FirstAttempt() int64 {
+	if r.FirstID != 0 {
+		return r.FirstID
+	}
+	return r.ID
 }
 
 // Open reports whether the run can still change by itself.

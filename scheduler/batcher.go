@@ -3,6 +3,8 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 )
 
 // errStopped is returned to those who come after a batcher has stopped.
@@ -68,7 +70,7 @@ func (b *batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) 
 		}
 		break
 	}
-	out, err := b.write(ctx, items)
+	out, err := b.safely(ctx, items)
 	at := 0
 	for _, w := range waiting {
 		back := batchBack[Out]{err: err}
@@ -78,6 +80,16 @@ func (b *batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) 
 		at += len(w.in)
 		w.back <- back
 	}
+}
+
+// safely turns a panic into an error, so that nobody waits for ever.
+func (b *batcher[In, Out]) safely(ctx context.Context, items []In) (out []Out, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return b.write(ctx, items)
 }
 
 // do hands items in and waits until they are stored. When ctx ends first the

@@ -11,6 +11,8 @@ type Config struct {
 	NodeName string
 	// Version is shown beside the node.
 	Version string
+	// URL is where the node answers, shown beside it.
+	URL string
 	// Location is the zone in which cron expressions without a zone are read.
 	Location *time.Location
 	Logger   *slog.Logger
@@ -18,11 +20,11 @@ type Config struct {
 	Now func() time.Time
 
 	Horizon        time.Duration // how far ahead is planned; default 5 s
-	MisfireAfter   time.Duration // later fires are misfires; default 5 s
+	MisfireAfter   time.Duration // later fires are misfires, unless their job says otherwise; default 5 s
 	TakeoverWindow time.Duration // later planned runs fall under the misfire rule; default 60 s
 	NodeDeadAfter  time.Duration // without a beat; default 10 s
 	SendTimeout    time.Duration // one call to an executor; default 3 s
-	LostAfter      time.Duration // open runs are looked into after this; default 10 min
+	LostAfter      time.Duration // runs that nobody can tell anything about are given up; default 10 min
 	RegistryDead   time.Duration // registrations without a beat; default 90 s
 	DrainTimeout   time.Duration // for calls in flight at stop; default 10 s
 	RetentionDays  int           // 0 = runs are kept for ever
@@ -34,7 +36,7 @@ type Config struct {
 	AddressLimit   int // runs being sent to one address at a time; default 64
 	SlowThreshold  time.Duration
 	SlowPerMinute  int
-	MaxMissedRows  int // rows written for one job's misfires at once; default 100
+	MaxMissedRows  int // rows written for one job's misfires at once, the rest in one; default 1000
 	ProbeParallel  int // default 8
 	RetentionBatch int // default 1000
 }
@@ -74,7 +76,7 @@ func (c Config) withDefaults() Config {
 	defN(&c.FastWorkers, 256)
 	defN(&c.SlowWorkers, 32)
 	defN(&c.AddressLimit, 64)
-	defN(&c.MaxMissedRows, 100)
+	defN(&c.MaxMissedRows, 1000)
 	defN(&c.ProbeParallel, 8)
 	defN(&c.RetentionBatch, 1000)
 	return c

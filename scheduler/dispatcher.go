@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -20,6 +21,7 @@ type job struct {
 	loadedAt time.Time
 	address  string // chosen; set again by each attempt
 	why      string
+	tried    []string // addresses where nothing listened
 }
 
 // dispatcher takes due runs through route, claim, call and record. Each step
@@ -37,8 +39,10 @@ type dispatcher struct {
 	slowness   slowness
 	claims     *batcher[model.Claim, bool]
 	records    *batcher[model.Dispatch, struct{}]
-	inFlight   sync.Map // run ids being sent, so that the settler leaves them alone
-	calls      atomic.Int64
+	accepts    *accepts
+	gone       func(address string, now time.Time) // nothing listened there
+	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
+	counts     counts
 }
 
 // claimLease is how old a claim may be when its run is sent. A process that was
@@ -46,27 +50,31 @@ type dispatcher struct {
 // not send: others may have taken the run over.
 func (d *dispatcher) claimLease() time.Duration { return d.cfg.NodeDeadAfter * 8 / 10 }
 
+// maxBatch is about how many runs share one write.
+const maxBatch = 1000
+
 func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *dispatcher {
 	d := &dispatcher{
 		store: store, exec: exec, cfg: cfg, node: n, ring: r, route: router.New(),
 		fast: newLane(), slow: newLane(), gates: newGates(cfg.AddressLimit),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
+		accepts:  newAccepts(store, cfg.Now),
+		gone:     func(string, time.Time) {},
 	}
-	d.claims = newBatcher(500, d.writeClaims)
-	d.records = newBatcher(500, d.writeRecords)
+	d.claims = newBatcher(maxBatch, d.writeClaims)
+	d.records = newBatcher(maxBatch, d.writeRecords)
 	return d
 }
 
 // fire takes runs whose instant has come.
 func (d *dispatcher) fire(ctx context.Context, due []*model.Run) {
-	for len(due) > 0 {
-		n := min(len(due), 500)
-		jobs, err := d.load(ctx, due[:n])
+	for part := range slices.Chunk(due, 500) {
+		jobs, err := d.load(ctx, part)
 		if err != nil {
 			if ctx.Err() == nil {
-				d.cfg.Logger.Error("cannot load due runs, they are read again", "count", n, "error", err)
+				d.cfg.Logger.Error("cannot load due runs, they are read again", "count", len(part), "error", err)
 			}
-			for _, r := range due[:n] {
+			for _, r := range part {
 				d.ring.forget(r.ID) // the row is there: the next fetch brings it back
 			}
 		}
@@ -74,7 +82,6 @@ func (d *dispatcher) fire(ctx context.Context, due []*model.Run) {
 		for _, j := range jobs {
 			d.laneOf(now, j).push(j)
 		}
-		due = due[n:]
 	}
 }
 
@@ -99,8 +106,12 @@ func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 	if err != nil {
 		return nil, err
 	}
+	groupSeen := map[int]bool{}
 	for _, def := range defs {
-		groupIDs = append(groupIDs, def.GroupID)
+		if !groupSeen[def.GroupID] {
+			groupSeen[def.GroupID] = true
+			groupIDs = append(groupIDs, def.GroupID)
+		}
 	}
 	groups, err := d.store.GroupsByID(ctx, groupIDs)
 	if err != nil {
@@ -132,8 +143,22 @@ func (d *dispatcher) work(ctx, send context.Context, l *lane) {
 			d.ring.forget(j.run.ID) // stays planned; handed over or adopted
 			continue
 		}
-		d.dispatch(send, j)
+		d.safely(send, j)
 	}
+}
+
+// safely keeps one run from ending the process, whatever is wrong with it. The
+// row stays as far as it came and is read again or settled.
+func (d *dispatcher) safely(ctx context.Context, j *job) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.cfg.Logger.Error("dispatch failed, the run is read again or settled", "log_id", j.run.ID, "job_id", j.run.JobID,
+				"panic", p, "stack", string(debug.Stack()))
+			d.inFlight.Delete(j.run.ID)
+			d.ring.forget(j.run.ID)
+		}
+	}()
+	d.dispatch(ctx, j)
 }
 
 // dispatch takes one run through all steps. The definition is read again when
@@ -155,9 +180,10 @@ func (d *dispatcher) dispatch(ctx context.Context, j *job) {
 	if !d.gates.enter(j.address, j) {
 		return // parked; whoever leaves wakes it
 	}
+	entered := j.address
 	out, ok := d.send(ctx, j)
 	// The address is free before the outcome is written.
-	if next := d.gates.leave(j.address); next != nil {
+	if next := d.gates.leave(entered); next != nil {
 		d.laneOf(d.cfg.Now(), next).push(next)
 	}
 	if ok {
@@ -166,44 +192,22 @@ func (d *dispatcher) dispatch(ctx context.Context, j *job) {
 	d.inFlight.Delete(j.run.ID)
 }
 
-// choose finds the address; a broadcast without a shard becomes one run per address.
-func (d *dispatcher) choose(ctx context.Context, j *job) error {
-	if j.def.ID == 0 {
-		return model.Errf(model.CodeNotFound, "error.job_not_found", "ID", j.run.JobID)
-	}
-	addresses := j.group.Addresses()
-	if j.run.Address != "" { // an address that a person gave for this run
-		addresses = (&model.Group{AddressList: j.run.Address}).Addresses()
-	}
-	if j.def.Route == model.RouteBroadcast && j.run.Sharding == "" && len(addresses) > 0 {
-		ok, err := d.store.AddShards(ctx, j.run, len(addresses), d.cfg.Now())
-		if err != nil {
-			return err
-		}
-		if ok {
-			j.run.Sharding = fmt.Sprintf("0/%d", len(addresses))
-		}
-	}
-	index, _ := shard(j.run.Sharding)
-	pick, why, err := d.route.Pick(ctx, router.Request{
-		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, ShardIndex: index,
-		Beat: d.exec.Beat,
-		IdleBeat: func(ctx context.Context, address string) (bool, error) {
-			return d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
-		},
-	})
-	j.address, j.why = pick, why
-	return err
-}
+// busyPause is how long a run waits when the strategy wants an idle executor and
+// all are busy.
+const busyPause = time.Second
 
-// refuse ends a run for which no executor could be chosen.
+// refuse ends a run for which no executor could be chosen, or lets it wait.
 func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
+	if waits(err) && ctx.Err() == nil {
+		d.ring.later(j.run, d.cfg.Now().Add(busyPause))
+		return
+	}
 	defer d.ring.forget(j.run.ID)
 	if _, ok := errors.AsType[*model.Error](err); !ok || ctx.Err() != nil {
 		d.cfg.Logger.Error("cannot choose an executor, the run is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 		return
 	}
-	claimed, cerr := d.claims.do(ctx, model.Claim{RunID: j.run.ID, Sharding: j.run.Sharding})
+	claimed, cerr := d.claims.do(ctx, model.Claim{RunID: j.run.ID})
 	if cerr != nil || !claimed[0] {
 		return
 	}
@@ -222,62 +226,103 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 	})
 }
 
-// send claims and calls. It reports false when there is nothing to record.
+// send claims and calls. It reports false when there is nothing to record. When
+// nothing listens at the address nothing was sent, so another one is tried under
+// the same claim.
 func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
 	id := j.run.ID
 	d.inFlight.Store(id, true)
-	claimedAt := d.cfg.Now()
-	claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Sharding: j.run.Sharding})
-	d.ring.forget(id)
-	if err != nil {
-		d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
-		return out, false
+	for again := false; ; again = true {
+		claimedAt := d.cfg.Now()
+		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		d.ring.forget(id)
+		if err != nil {
+			d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
+			return out, false
+		}
+		if !claimed[0] {
+			d.cfg.Logger.Info("run is no longer ours to send", "log_id", id, "job_id", j.run.JobID)
+			return out, false
+		}
+		started := d.cfg.Now()
+		if started.Sub(claimedAt) > d.claimLease() {
+			d.cfg.Logger.Warn("claim too old, not sent; the run will be settled", "log_id", id, "job_id", j.run.JobID)
+			return out, false
+		}
+		sent := d.call(ctx, j, started)
+		if ctx.Err() != nil && sent.State != SentAccepted {
+			return out, false // cut short by the stop: what came of it is settled later
+		}
+		if sent.Unreachable && d.another(ctx, j) {
+			continue
+		}
+		return d.outcome(ctx, j, sent), true
 	}
-	if !claimed[0] {
-		d.cfg.Logger.Info("run is no longer ours to send", "log_id", id, "job_id", j.run.JobID)
-		return out, false
-	}
-	started := d.cfg.Now()
-	if started.Sub(claimedAt) > d.claimLease() {
-		d.cfg.Logger.Warn("claim too old, not sent; the run will be settled", "log_id", id, "job_id", j.run.JobID)
-		return out, false
-	}
-	call, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
-	sent := d.exec.Run(call, j.address, triggerOf(j))
-	cancel()
-	d.calls.Add(1)
-	now := d.cfg.Now()
-	d.slowness.note(now, j.run.JobID, now.Sub(started))
-	if ctx.Err() != nil && sent.State != SentAccepted {
-		return out, false // cut short by the stop: what came of it is settled later
-	}
-	return outcomeOf(id, j, sent, now), true
 }
 
-func outcomeOf(id int64, j *job, sent Sent, now time.Time) model.Dispatch {
-	out := model.Dispatch{RunID: id, AtMS: now.UnixMilli()}
+func (d *dispatcher) call(ctx context.Context, j *job, started time.Time) Sent {
+	call, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
+	defer cancel()
+	sent := d.exec.Run(call, j.address, triggerOf(j))
+	now := d.cfg.Now()
+	d.slowness.note(now, j.run.JobID, now.Sub(started))
+	d.counts.sent(j.run, sent, started, now)
+	if sent.Gone {
+		d.gone(j.address, now)
+	}
+	d.noteHealth(j.address, sent, now)
+	return sent
+}
+
+// outcome says what is recorded about a call.
+func (d *dispatcher) outcome(ctx context.Context, j *job, sent Sent) model.Dispatch {
+	now := d.cfg.Now()
+	out := model.Dispatch{RunID: j.run.ID, AtMS: now.UnixMilli()}
 	switch sent.State {
 	case SentAccepted:
 		// The columns say all there is; a text is kept only when the choice needs words.
 		out.Phase, out.Code, out.Msg = model.PhaseAccepted, model.CodeSuccess, j.why
 	case SentRefused:
-		out.Phase, out.Code, out.Reason = model.PhaseFinished, sent.Code, model.ReasonRefused
-		if sent.Unreachable {
-			out.Reason = model.ReasonUnreached
-		}
+		out.Phase, out.Code, out.Reason, out.Msg = model.PhaseFinished, sent.Code, model.ReasonRefused, sent.Msg
 		if out.Code == 0 || out.Code == model.CodeSuccess || out.Code == model.CodeMissed {
 			out.Code = model.CodeFail
 		}
-		out.Msg = sent.Msg
+		if sent.Unreachable {
+			out.Reason = model.ReasonUnreached
+			if j.why != "" {
+				out.Msg += "; " + j.why
+			}
+		} else if d.discarded(ctx, j) {
+			out.Phase, out.Code, out.Reason = model.PhaseMissed, model.CodeMissed, model.ReasonDiscarded
+			out.Msg = "the executor is busy with this job and discards later runs: " + sent.Msg
+		}
 	default:
 		out.Phase, out.Msg = model.PhaseUnknown, sent.Msg
 	}
 	return out
 }
 
-// record stores an outcome. While the database is away it is tried again; if
-// the process ends before, the row is "sending" and gets settled.
+// discarded finds out whether a refusal means that the job is busy there and
+// discards later runs. The wire has no code of its own for it, so the executor is
+// asked whether it is busy with the job.
+func (d *dispatcher) discarded(ctx context.Context, j *job) bool {
+	if j.def.Block != model.BlockDiscard {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
+	defer cancel()
+	idle, err := d.exec.IdleBeat(ctx, j.address, int64(j.run.JobID))
+	return err == nil && !idle
+}
+
+// record stores an outcome. That an executor took the run may wait a little for
+// the result. The rest is written now; while the database is away it is tried
+// again, and if the process ends before, the row is "sending" and gets settled.
 func (d *dispatcher) record(ctx context.Context, out model.Dispatch) {
+	if out.Phase == model.PhaseAccepted {
+		d.accepts.add(out)
+		return
+	}
 	pause := 50 * time.Millisecond
 	for {
 		_, err := d.records.do(ctx, out)

@@ -57,12 +57,15 @@ func (m *memory) EnsureLock(context.Context) error { return m.err() }
 func (m *memory) PlanDue(context.Context, int64, int, time.Time, func([]model.Job, map[int]model.Group) []model.JobPlan) (int, int, error) {
 	return 0, 0, m.err()
 }
-func (m *memory) JoinNode(context.Context, string, string) (int64, error)          { return 1, m.err() }
-func (m *memory) Beat(context.Context, string, int64) (bool, error)                { return !m.taken, m.err() }
+func (m *memory) LastPlanMS(context.Context) (int64, error)                        { return 0, m.err() }
+func (m *memory) NotePlan(context.Context, string, int64, int64) error             { return m.err() }
+func (m *memory) JoinNode(context.Context, string, string, string) (int64, error)  { return 1, m.err() }
+func (m *memory) Beat(context.Context, model.Node) (bool, error)                   { return !m.taken, m.err() }
+func (m *memory) CountDue(context.Context, string, int64) (int, error)             { return 0, nil }
 func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
 func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)           { return nil, m.err() }
 func (m *memory) Registrations(context.Context) ([]model.Registration, error)      { return m.regs, nil }
-func (m *memory) HandOver(context.Context, string, string) (int64, error)          { return 0, nil }
+func (m *memory) HandOver(context.Context, string, []string) (int, error)          { return 0, nil }
 func (m *memory) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)    { return 0, nil }
 func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, error) {
@@ -85,8 +88,19 @@ func (m *memory) inPhase(p model.RunPhase) (out []model.Run) {
 	return out
 }
 
-func (m *memory) PlannedRuns(context.Context, string, int64, int) ([]model.Run, error) {
-	return m.inPhase(model.PhasePlanned), nil
+func (m *memory) PlannedIDs(_ context.Context, _ string, untilMS int64, _ int) (ids []int64, err error) {
+	for _, r := range m.inPhase(model.PhasePlanned) {
+		if r.PlannedMS <= untilMS {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, nil
+}
+func (m *memory) RunsByID(_ context.Context, ids []int64) (out []model.Run, err error) {
+	for _, id := range ids {
+		out = append(out, m.get(id))
+	}
+	return out, nil
 }
 func (m *memory) UnknownRuns(context.Context, string, int64, int) ([]model.Run, error) {
 	return m.inPhase(model.PhaseUnknown), nil
@@ -97,7 +111,7 @@ func (m *memory) SendingRuns(context.Context, string, int64, int) ([]model.Run, 
 func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, error) {
 	return m.inPhase(model.PhaseAccepted), nil
 }
-func (m *memory) AdoptRuns(context.Context, []string, string, int) ([]model.Run, int, error) {
+func (m *memory) AdoptRuns(context.Context, []string, []string, int) ([]model.Run, int, error) {
 	return nil, 0, m.err()
 }
 
@@ -113,7 +127,7 @@ func (m *memory) ClaimRuns(_ context.Context, owner string, claims []model.Claim
 	defer m.mu.Unlock()
 	got := map[int64]bool{}
 	for _, c := range claims {
-		if r := m.runs[c.RunID]; r.Phase == model.PhasePlanned {
+		if r := m.runs[c.RunID]; r.Phase == model.PhasePlanned || c.Again && r.Phase == model.PhaseSending {
 			r.Phase, r.Address, r.SentMS, r.Owner = model.PhaseSending, c.Address, nowMS, owner
 			got[c.RunID] = true
 		}

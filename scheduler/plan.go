@@ -11,13 +11,16 @@ import (
 // PlanRules are the numbers that Plan needs.
 type PlanRules struct {
 	Horizon       time.Duration
-	MisfireAfter  time.Duration
+	MisfireAfter  time.Duration // of jobs without a threshold of their own
 	MaxMissedRows int
 	Location      *time.Location
+	// LastPlanMS is when a center planned last, epoch ms, 0 = never: what was
+	// missed after it was missed because no center was there.
+	LastPlanMS int64
 }
 
 // maxMissedScan bounds the walk through a long outage of a job that fires often.
-const maxMissedScan = 5000
+const maxMissedScan = 20000
 
 // Plan decides what becomes of one due job: every fire from its next one up to
 // now + horizon, the misfire rule for those later than the threshold, and its
@@ -38,53 +41,116 @@ func Plan(now time.Time, job model.Job, group model.Group, sched cron.Schedule, 
 		p.NextMS = next(now.UnixMilli())
 		return ended(p)
 	}
+	threshold := rules.MisfireAfter
+	if job.MisfireAfterSec > 0 {
+		threshold = time.Duration(job.MisfireAfterSec) * time.Second
+	}
 	horizon := now.Add(rules.Horizon).UnixMilli()
-	late := now.Add(-rules.MisfireAfter).UnixMilli()
-	var missed, fires []int64
-	skipped := 0
+	late := now.Add(-threshold).UnixMilli()
+	var lost misses
+	var fires []int64
 	at := job.NextMS
 	for at != 0 && at <= horizon {
 		if at >= late {
 			fires = append(fires, at)
-		} else if missed = append(missed, at); len(missed) > maxMissedScan {
+		} else if lost.add(at); len(lost.at) > maxMissedScan {
 			// A long outage of a frequent job: jump to the threshold, in phase.
-			skipped = len(missed) - rules.MaxMissedRows
-			missed = missed[skipped:]
-			at = jump(job, sched, at, late, rules.Location)
+			at = lost.jump(job, sched, late, rules.Location)
 			continue
 		}
 		at = next(at)
 	}
 	p.NextMS = at
 	misfire := int64(0)
-	if len(missed) > 0 && job.Misfire == model.MisfireFireOnce {
+	if len(lost.at) > 0 && job.Misfire == model.MisfireFireOnce {
 		// The newest missed instant is made now, in the name of all of them.
-		misfire, missed = missed[len(missed)-1], missed[:len(missed)-1]
+		misfire, lost.at = lost.at[len(lost.at)-1], lost.at[:len(lost.at)-1]
 	}
-	if extra := len(missed) - rules.MaxMissedRows; extra > 0 {
-		skipped += extra
-		missed = missed[extra:]
-	}
-	for i, ms := range missed {
-		r := plannedRun(job, ms, model.TriggerMisfire, "")
-		r.Phase, r.TriggerCode, r.Reason, r.AlarmStatus = model.PhaseMissed, model.CodeMissed, model.ReasonMisfire, 1
-		r.FinishedMS = now.UnixMilli()
-		r.TriggerMsg = fmt.Sprintf("not made: %s later than planned, misfire strategy %s",
-			now.Sub(time.UnixMilli(ms)).Truncate(time.Second), job.Misfire)
-		if i == 0 && skipped > 0 {
-			r.TriggerMsg += fmt.Sprintf("; at least %d earlier fires were missed as well", skipped)
-		}
-		p.Runs = append(p.Runs, r)
-	}
-	if misfire != 0 {
-		p.Runs = append(p.Runs, expand(plannedRun(job, misfire, model.TriggerMisfire, owner), job, group)...)
-		p.LastMS = misfire
-	}
-	for _, ms := range fires {
-		p.Runs = append(p.Runs, expand(plannedRun(job, ms, model.TriggerCron, owner), job, group)...)
+	p.Runs = lost.rows(now, job, rules)
+	turn := job.Turn
+	fire := func(ms int64, trigger model.TriggerType) {
+		turn++
+		r := plannedRun(job, ms, trigger, owner)
+		r.Turn = turn
+		p.Runs = append(p.Runs, expand(r, job, group)...)
 		p.LastMS = ms
 	}
+	if misfire != 0 {
+		fire(misfire, model.TriggerMisfire)
+	}
+	for _, ms := range fires {
+		fire(ms, model.TriggerCron)
+	}
+	p.Turns = int(turn - job.Turn)
 	return ended(p)
+}
+
+// misses are the instants of one job that are too late to be made.
+type misses struct {
+	at      []int64 // in order
+	jumped  int     // further ones, after those in at, that were not walked
+	atLeast bool    // there were more than could be counted
+}
+
+func (m *misses) add(ms int64) { m.at = append(m.at, ms) }
+
+// jump gives the first fire at or after late without walking all before it.
+func (m *misses) jump(job model.Job, sched cron.Schedule, late int64, loc *time.Location) int64 {
+	last := m.at[len(m.at)-1]
+	if job.ScheduleType == model.ScheduleFixRate {
+		step := sched.Next(time.UnixMilli(last)).UnixMilli() - last
+		n := (late - last + step - 1) / step
+		m.jumped = int(n - 1)
+		return last + n*step
+	}
+	m.atLeast = true
+	t := sched.Next(time.UnixMilli(late - 1).In(loc))
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// rows lists what was missed: the newest one by one, all before them in one row
+// that says how many they are.
+func (m *misses) rows(now time.Time, job model.Job, rules PlanRules) []model.Run {
+	var out []model.Run
+	row := func(ms int64) *model.Run {
+		r := plannedRun(job, ms, model.TriggerMisfire, "")
+		r.Phase, r.TriggerCode, r.AlarmStatus, r.FinishedMS = model.PhaseMissed, model.CodeMissed, 1, now.UnixMilli()
+		r.Reason, r.TriggerMsg = model.ReasonMisfire, fmt.Sprintf("not made: %s later than planned, misfire strategy %s",
+			now.Sub(time.UnixMilli(ms)).Truncate(time.Second), job.Misfire)
+		if ms >= rules.LastPlanMS {
+			r.Reason = model.ReasonCenterDown
+			if rules.LastPlanMS > 0 {
+				r.TriggerMsg += "; no center planned between " + clock(rules.LastPlanMS, rules.Location) + " and " + clock(now.UnixMilli(), rules.Location)
+			}
+		}
+		out = append(out, r)
+		return &out[len(out)-1]
+	}
+	at := m.at
+	if extra := len(at) - rules.MaxMissedRows; extra > 0 || m.jumped > 0 || m.atLeast {
+		if m.jumped > 0 || m.atLeast {
+			extra = len(at) // what was not walked is newer than all of them
+		}
+		r := row(at[extra-1])
+		r.MissedFires = extra + m.jumped
+		more := ""
+		if m.atLeast {
+			more = "at least "
+		}
+		r.TriggerMsg += fmt.Sprintf("; this row stands for %s%d fires from %s on", more, r.MissedFires, clock(at[0], rules.Location))
+		at = at[extra:]
+	}
+	for _, ms := range at {
+		row(ms)
+	}
+	return out
+}
+
+func clock(ms int64, loc *time.Location) string {
+	return time.UnixMilli(ms).In(loc).Format(time.DateTime)
 }
 
 // Quarantine is the plan for a job whose definition cannot be followed.
@@ -100,19 +166,6 @@ func ended(p model.JobPlan) model.JobPlan {
 		p.Condition, p.Reason = model.JobEnded, "the schedule has no further fire"
 	}
 	return p
-}
-
-// jump gives the first fire at or after late without walking all before it.
-func jump(job model.Job, sched cron.Schedule, at, late int64, loc *time.Location) int64 {
-	if job.ScheduleType == model.ScheduleFixRate {
-		step := sched.Next(time.UnixMilli(at)).UnixMilli() - at
-		return at + (late-at+step-1)/step*step
-	}
-	t := sched.Next(time.UnixMilli(late - 1).In(loc))
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }
 
 func plannedRun(job model.Job, ms int64, trigger model.TriggerType, owner string) model.Run {
@@ -140,6 +193,7 @@ func expand(r model.Run, job model.Job, group model.Group) []model.Run {
 		out[i] = r
 		out[i].Sharding = fmt.Sprintf("%d/%d", i, n)
 		out[i].FireKey = fireKey(job.ID, r.PlannedMS, i)
+		out[i].ShardKey = fmt.Sprintf("%d:%d", job.ID, r.PlannedMS)
 	}
 	return out
 }

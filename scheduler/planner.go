@@ -15,18 +15,28 @@ import (
 type planner struct {
 	store   Store
 	cfg     Config
-	owners  func() []string // living nodes, this one included
-	planned func()          // called after new runs were written
-	turn    atomic.Uint64   // spreads runs evenly over the owners
+	owners  func() []string                        // living nodes, this one included
+	planned func()                                 // called after new runs were written
+	noted   func(context.Context, time.Time) error // called after everything due was planned
+	turn    atomic.Uint64                          // spreads runs evenly over the owners
 	cache   scheduleCache
 }
 
 // plan pages through everything that is due until nothing is left. Whoever does
 // not get the lock skips this tick: another node is planning.
+//
+// Jobs are taken up when their next fire is nearer than half the horizon and
+// planned to its end: a job that fires each second is touched every third second.
 func (p *planner) plan(ctx context.Context, now time.Time) error {
+	last, err := p.store.LastPlanMS(ctx)
+	if err != nil {
+		return fmt.Errorf("last plan: %w", err)
+	}
 	for {
-		read, written, err := p.store.PlanDue(ctx, now.Add(p.cfg.Horizon).UnixMilli(), p.cfg.PlanPage, now,
-			func(jobs []model.Job, groups map[int]model.Group) []model.JobPlan { return p.decide(now, jobs, groups) })
+		read, written, err := p.store.PlanDue(ctx, now.Add(p.cfg.Horizon/2).UnixMilli(), p.cfg.PlanPage, now,
+			func(jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
+				return p.decide(now, last, jobs, groups)
+			})
 		if errors.Is(err, model.ErrLocked) {
 			return nil
 		}
@@ -37,7 +47,7 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 			p.planned()
 		}
 		if read < p.cfg.PlanPage {
-			return nil
+			return p.noted(ctx, now)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -46,10 +56,11 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 	}
 }
 
-func (p *planner) decide(now time.Time, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
+func (p *planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
 	owners := p.owners()
 	rules := PlanRules{
 		Horizon: p.cfg.Horizon, MisfireAfter: p.cfg.MisfireAfter, MaxMissedRows: p.cfg.MaxMissedRows, Location: p.cfg.Location,
+		LastPlanMS: lastPlanMS,
 	}
 	plans := make([]model.JobPlan, 0, len(jobs))
 	for _, job := range jobs {

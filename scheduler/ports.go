@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -15,12 +16,17 @@ type Store interface {
 	PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 		plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error)
 
-	JoinNode(ctx context.Context, name, version string) (epoch int64, err error)
-	Beat(ctx context.Context, name string, epoch int64) (bool, error)
+	LastPlanMS(ctx context.Context) (int64, error)
+	NotePlan(ctx context.Context, name string, epoch, nowMS int64) error
+
+	JoinNode(ctx context.Context, name, version, url string) (epoch int64, err error)
+	Beat(ctx context.Context, n model.Node) (bool, error)
 	LeaveNode(ctx context.Context, name string, epoch int64) error
 	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
 
-	PlannedRuns(ctx context.Context, owner string, untilMS int64, limit int) ([]model.Run, error)
+	PlannedIDs(ctx context.Context, owner string, untilMS int64, limit int) ([]int64, error)
+	RunsByID(ctx context.Context, ids []int64) ([]model.Run, error)
+	CountDue(ctx context.Context, owner string, nowMS int64) (int, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
 	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
@@ -29,8 +35,8 @@ type Store interface {
 	MissRuns(ctx context.Context, owner string, ids []int64, reason, msg string, now time.Time) error
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
 
-	AdoptRuns(ctx context.Context, alive []string, newOwner string, limit int) (planned []model.Run, unknown int, err error)
-	HandOver(ctx context.Context, owner, newOwner string) (int64, error)
+	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error)
+	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)
 	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
 	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
 	Replan(ctx context.Context, owner string, id int64) (bool, error)
@@ -56,8 +62,13 @@ type Sent struct {
 	State       SentState
 	Code        int
 	Msg         string
-	Unreachable bool // refused because nothing answered at the address
+	Unreachable bool // refused because there was no connection to the address
+	Gone        bool // unreachable because nothing listens there
 }
+
+// ErrGone in the error of a probe means that nothing listens at the address: the
+// process that was there has ended.
+var ErrGone = errors.New("nothing listens at the address")
 
 // Executor is the small client to executors; app adapts executorclient to it.
 type Executor interface {

@@ -27,6 +27,19 @@ func newRing(now func() time.Time, capacity int) *ring {
 	return &ring{now: now, capacity: capacity, known: map[int64]bool{}, wake: make(chan struct{}, 1)}
 }
 
+// unknown gives those of the ids that the ring does not hold.
+func (r *ring) unknown(ids []int64) []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []int64
+	for _, id := range ids {
+		if !r.known[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
 // add takes runs that are not known yet and returns how many that were.
 func (r *ring) add(runs []model.Run) int {
 	r.mu.Lock()
@@ -37,16 +50,30 @@ func (r *ring) add(runs []model.Run) int {
 			continue
 		}
 		r.known[runs[i].ID] = true
-		heap.Push(&r.queue, &runs[i])
+		heap.Push(&r.queue, ringItem{runs[i].PlannedMS, &runs[i]})
 		n++
 	}
 	if n > 0 {
-		select {
-		case r.wake <- struct{}{}:
-		default:
-		}
+		r.signal()
 	}
 	return n
+}
+
+// later hands a run that the ring knows out again at the given instant.
+func (r *ring) later(run *model.Run, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known[run.ID] {
+		heap.Push(&r.queue, ringItem{at.UnixMilli(), run})
+		r.signal()
+	}
+}
+
+func (r *ring) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
 }
 
 // forget lets a run be added again; called when its claim was decided.
@@ -54,6 +81,16 @@ func (r *ring) forget(id int64) {
 	r.mu.Lock()
 	delete(r.known, id)
 	r.mu.Unlock()
+}
+
+// clear drops what waits for its instant: this node will not ring it.
+func (r *ring) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, x := range r.queue {
+		delete(r.known, x.run.ID)
+	}
+	r.queue = nil
 }
 
 // room is how many more runs may be loaded. Beyond it the backlog stays on disk.
@@ -78,7 +115,6 @@ func (r *ring) run(ctx context.Context, fire func([]*model.Run)) {
 		due, wait := r.pop()
 		if len(due) > 0 {
 			fire(due)
-			continue
 		}
 		timer.Reset(wait)
 		select {
@@ -99,32 +135,38 @@ func (r *ring) pop() ([]*model.Run, time.Duration) {
 	defer r.mu.Unlock()
 	now := r.now()
 	var due []*model.Run
-	for len(r.queue) > 0 && r.queue[0].PlannedMS <= now.UnixMilli() {
-		due = append(due, heap.Pop(&r.queue).(*model.Run))
+	for len(r.queue) > 0 && r.queue[0].at <= now.UnixMilli() {
+		due = append(due, heap.Pop(&r.queue).(ringItem).run)
 	}
 	wait := maxNap
 	if len(r.queue) > 0 {
-		wait = min(wait, time.UnixMilli(r.queue[0].PlannedMS).Sub(now))
+		wait = max(0, min(wait, time.UnixMilli(r.queue[0].at).Sub(now)))
 	}
 	return due, wait
 }
 
-// runHeap orders runs by planned instant, then by id.
-type runHeap []*model.Run
+// ringItem is a run and the instant, in epoch ms, at which it is handed out.
+type ringItem struct {
+	at  int64
+	run *model.Run
+}
+
+// runHeap orders runs by instant, then by id.
+type runHeap []ringItem
 
 func (h runHeap) Len() int { return len(h) }
 func (h runHeap) Less(i, j int) bool {
-	if h[i].PlannedMS != h[j].PlannedMS {
-		return h[i].PlannedMS < h[j].PlannedMS
+	if h[i].at != h[j].at {
+		return h[i].at < h[j].at
 	}
-	return h[i].ID < h[j].ID
+	return h[i].run.ID < h[j].run.ID
 }
 func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)   { *h = append(*h, x.(*model.Run)) }
+func (h *runHeap) Push(x any)   { *h = append(*h, x.(ringItem)) }
 func (h *runHeap) Pop() any {
 	old := *h
 	x := old[len(old)-1]
-	old[len(old)-1] = nil
+	old[len(old)-1] = ringItem{}
 	*h = old[:len(old)-1]
 	return x
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -13,14 +14,16 @@ import (
 
 // Scheduler is all loops of one node.
 type Scheduler struct {
-	store Store
-	cfg   Config
-	node  *node
-	ring  *ring
-	disp  *dispatcher
-	done  *batcher[model.Handled, model.HandledStatus]
-	fetch *loop
-	loops []*loop // planning first
+	store   Store
+	cfg     Config
+	node    *node
+	ring    *ring
+	disp    *dispatcher
+	accepts *accepts
+	done    *batcher[model.Handled, model.HandledStatus]
+	fetch   *loop
+	loops   []*loop // planning first
+	clock   stepWatch
 
 	fatal     chan error
 	mu        sync.Mutex
@@ -38,17 +41,22 @@ type Scheduler struct {
 func New(store Store, exec Executor, cfg Config) *Scheduler {
 	cfg = cfg.withDefaults()
 	s := &Scheduler{store: store, cfg: cfg, fatal: make(chan error, 1)}
-	s.node = &node{store: store, cfg: cfg, fatal: s.fail}
+	s.node = &node{store: store, cfg: cfg, fatal: s.fail, report: s.describe}
 	s.ring = newRing(cfg.Now, cfg.RingCapacity)
 	s.disp = newDispatcher(store, exec, cfg, s.node, s.ring)
-	s.done = newBatcher(500, s.writeHandled)
-	s.fetch = &loop{name: "fetch", every: 500 * time.Millisecond, body: s.fetchDue, nudge: make(chan struct{}, 1)}
+	s.accepts = s.disp.accepts
+	s.done = newBatcher(maxBatch, s.writeHandled)
+	s.fetch = &loop{name: "fetch", every: 500 * time.Millisecond, nudge: make(chan struct{}, 1),
+		body:   func(ctx context.Context, now time.Time) error { return s.fetchDue(ctx, now.Add(fetchAhead)) },
+		nudged: s.fetchDue}
 
-	plan := &planner{store: store, cfg: cfg, owners: s.node.owners, planned: s.Nudge}
+	plan := &planner{store: store, cfg: cfg, owners: s.node.owners, planned: s.Nudge, noted: s.notePlan}
 	take := &takeover{store: store, cfg: cfg, node: s.node, nudge: s.Nudge}
-	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge,
-		inFlight: func(id int64) bool { _, ok := s.disp.inFlight.Load(id); return ok }}
-	lost := &lostMonitor{store: store, exec: exec, cfg: cfg, complete: s.Complete}
+	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge, inFlight: s.inFlight}
+	lost := newLostMonitor(store, exec, cfg)
+	lost.leads, lost.complete = s.node.leads, s.Complete
+	s.disp.gone = lost.noteGone
+	jitter := func(d time.Duration) time.Duration { return rand.N(d) }
 	s.loops = []*loop{
 		{name: "plan", every: time.Second, body: plan.plan},
 		s.fetch,
@@ -60,12 +68,34 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 			}
 			return take.afterPause(ctx, now)
 		}},
+		{name: "accept", every: acceptDelay / 2, body: s.accepts.flush},
 		{name: "settle", every: 2 * time.Second, body: settle.settle},
-		{name: "lost", every: time.Minute, body: lost.check},
-		{name: "registry", every: 30 * time.Second, body: s.sweepRegistry},
-		{name: "retention", every: 10 * time.Minute, body: s.retention},
+		{name: "lost", every: 2 * time.Second, body: lost.check},
+		{name: "registry", every: 10 * time.Second, body: s.sweepRegistry, jitter: jitter},
+		{name: "retention", every: 10 * time.Minute, body: s.retention, jitter: jitter},
 	}
 	return s
+}
+
+func (s *Scheduler) inFlight(id int64) bool {
+	_, sending := s.disp.inFlight.Load(id)
+	return sending || s.accepts.has(id)
+}
+
+// notePlan writes down that everything due was planned, and by whom.
+func (s *Scheduler) notePlan(ctx context.Context, now time.Time) error {
+	s.node.mu.Lock()
+	epoch := s.node.epoch
+	s.node.mu.Unlock()
+	return s.store.NotePlan(ctx, s.cfg.NodeName, epoch, now.UnixMilli())
+}
+
+// describe fills in what the node tells the others of itself.
+func (s *Scheduler) describe(ctx context.Context, n *model.Node) {
+	now := s.cfg.Now()
+	n.LateMS = s.disp.counts.lateMS(now)
+	// Without the number the beat is still a beat.
+	n.Backlog, _ = s.store.CountDue(ctx, ownerOf(n.Name, n.Epoch), now.UnixMilli())
 }
 
 // planLoops end first at stop; the others go on while calls in flight end.
@@ -102,7 +132,11 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	for range s.cfg.SlowWorkers {
 		s.ringing.Go(func() { s.disp.work(ringCtx, sendCtx, s.disp.slow) })
 	}
-	s.ringing.Go(func() { s.ring.run(ringCtx, func(due []*model.Run) { s.disp.fire(ringCtx, due) }) })
+	s.ringing.Go(func() {
+		supervise(ringCtx, "ring", s.cfg.Logger, func() {
+			s.ring.run(ringCtx, func(due []*model.Run) { s.disp.fire(ringCtx, due) })
+		})
+	})
 	for _, l := range s.loops {
 		if slices.Contains(planLoops, l.name) {
 			s.planning.Go(func() { l.run(planCtx, s.cfg.Now, s.cfg.Logger) })
@@ -114,21 +148,24 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	return nil
 }
 
-// StopScheduling ends planning, gives the planned runs back and lets calls in
-// flight end. Callbacks are still taken after it; Close ends those too. Both
-// may be called before Start and more than once.
+// StopScheduling ends planning, gives the planned runs back at once and lets
+// calls in flight end. Callbacks are still taken after it; Close ends those too.
+// Both may be called before Start and more than once.
 func (s *Scheduler) StopScheduling(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.started {
 		return
 	}
+	ctx = context.WithoutCancel(ctx)
 	s.stopPlan()
 	s.planning.Wait()
 	s.stopRing()
+	s.ring.clear()
+	s.handOver(ctx)
 	drained := make(chan struct{})
 	go func() { s.ringing.Wait(); close(drained) }()
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.DrainTimeout)
+	limit, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
 	defer cancel()
 	select {
 	case <-drained:
@@ -137,26 +174,27 @@ func (s *Scheduler) StopScheduling(ctx context.Context) {
 		s.stopSend()
 		<-drained
 	}
-	s.handOver(context.WithoutCancel(ctx))
+	s.handOver(ctx) // what was put back meanwhile
 }
 
-// handOver gives what is planned and not sent to a living node at once. Alone,
-// the node keeps it for its own next start.
+// handOver deals what is planned and not sent out to the other nodes. Alone, the
+// node keeps it for its own next start.
 func (s *Scheduler) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	if err := s.node.leave(ctx, s.cfg.Now()); err != nil {
+		s.cfg.Logger.Error("cannot tell the other nodes that this one stops", "error", err)
+	}
 	me := s.node.owner()
-	for _, other := range s.node.owners() {
-		if other == me {
-			continue
-		}
-		n, err := s.store.HandOver(ctx, me, other)
-		if err != nil {
-			s.cfg.Logger.Error("cannot hand planned runs over, they are adopted later", "error", err)
-		} else if n > 0 {
-			s.cfg.Logger.Info("planned runs handed over", "to", other, "count", n)
-		}
+	others := slices.DeleteFunc(slices.Clone(s.node.owners()), func(o string) bool { return o == me })
+	if len(others) == 0 {
 		return
+	}
+	n, err := s.store.HandOver(ctx, me, others)
+	if err != nil {
+		s.cfg.Logger.Error("cannot hand planned runs over, they are adopted later", "error", err)
+	} else if n > 0 {
+		s.cfg.Logger.Info("planned runs handed over", "to", others, "count", n)
 	}
 }
 
@@ -171,6 +209,9 @@ func (s *Scheduler) Close(ctx context.Context) {
 	s.stopSend()
 	s.stopWrite()
 	s.writing.Wait()
+	if err := s.accepts.flushAll(context.WithoutCancel(ctx)); err != nil {
+		s.cfg.Logger.Warn("cannot write down what executors took, they will be asked", "error", err)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	s.node.mu.Lock()
@@ -205,15 +246,23 @@ func (s *Scheduler) Nudge() {
 }
 
 // fetchAhead is how far before their instants runs are loaded into the ring.
-const fetchAhead = 2 * time.Second
+const fetchAhead = 1500 * time.Millisecond
 
-func (s *Scheduler) fetchDue(ctx context.Context, now time.Time) error {
+// fetchDue loads this node's planned runs up to the given instant.
+func (s *Scheduler) fetchDue(ctx context.Context, until time.Time) error {
 	room := s.ring.room()
 	if room == 0 {
 		return nil
 	}
-	// What is known already is read again, so the limit must leave room for it.
-	runs, err := s.store.PlannedRuns(ctx, s.node.owner(), now.Add(fetchAhead).UnixMilli(), room+s.ring.size())
+	// What is known already is listed again, so the limit must leave room for it.
+	ids, err := s.store.PlannedIDs(ctx, s.node.owner(), until.UnixMilli(), room+s.ring.size())
+	if err != nil {
+		return fmt.Errorf("planned runs: %w", err)
+	}
+	if ids = s.ring.unknown(ids); len(ids) == 0 {
+		return nil
+	}
+	runs, err := s.store.RunsByID(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("planned runs: %w", err)
 	}
@@ -229,11 +278,45 @@ func (s *Scheduler) Complete(ctx context.Context, list []model.Handled) ([]model
 
 func (s *Scheduler) writeHandled(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
 	now := s.cfg.Now()
-	statuses, err := s.store.StoreHandled(ctx, list, now, Follower(now, s.node.owner()))
-	if err == nil {
+	// What executors took a moment ago is written down with the result.
+	var noted []model.Dispatch
+	for i := range list {
+		if d, ok := s.accepts.take(list[i].RunID); ok {
+			noted = append(noted, d)
+			list[i].AcceptedMS, list[i].TriggerMsg = d.AtMS, d.Msg
+		}
+	}
+	follow, after := Follower(now, s.node.owner()), false
+	statuses, err := s.store.StoreHandled(ctx, list, now, func(run model.Run, jobs map[int]model.Job) []model.Run {
+		runs := follow(run, jobs)
+		after = after || len(runs) > 0
+		return runs
+	})
+	if err != nil {
+		for _, d := range noted {
+			s.accepts.add(d)
+		}
+		return nil, err
+	}
+	s.disp.counts.callbacks(len(list))
+	if after {
 		s.Nudge() // a child or a retry may be due
 	}
-	return statuses, err
+	return statuses, nil
+}
+
+// Stats are the numbers of one node.
+type Stats struct {
+	Counters
+	InRing, Open int // runs in memory, calls and notes in progress
+	Loops        []Liveness
+}
+
+// Stats tells what the node does.
+func (s *Scheduler) Stats() Stats {
+	out := Stats{Counters: s.disp.counts.snapshot(), InRing: s.ring.size(), Loops: s.Liveness()}
+	s.disp.inFlight.Range(func(any, any) bool { out.Open++; return true })
+	return out
 }
 
 // Liveness says for every loop when it last succeeded.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,28 +167,63 @@ func TestAClaimThatIsTooOldIsNotSent(t *testing.T) {
 }
 
 func TestLostMonitorAsksFirst(t *testing.T) {
+	gone := fmt.Errorf("%w: connection refused", ErrGone)
 	for name, tc := range map[string]struct {
-		exec *fakeExec
-		regs []model.Registration
-		lost bool
+		exec   func(f *fakeExec, age time.Duration)
+		beats  bool
+		after  time.Duration // looked at
+		lost   bool
+		before time.Duration // when it is lost, not earlier than this
 	}{
-		"busy: a long healthy run":   {&fakeExec{}, nil, false},
-		"idle: the callback is lost": {&fakeExec{idle: true}, nil, true},
-		"silent but beating":         {&fakeExec{idleErr: errors.New("no")}, []model.Registration{{Address: "http://a/"}}, false},
-		"silent and gone":            {&fakeExec{idleErr: errors.New("no")}, nil, true},
+		"busy: a long healthy run": {func(*fakeExec, time.Duration) {}, false, 24 * time.Hour, false, 0},
+		"its executor started anew: idle after it was busy": {func(f *fakeExec, age time.Duration) { f.idle = age > 10*time.Second },
+			true, 70 * time.Second, true, 50 * time.Second},
+		"its executor started anew: away for a moment": {func(f *fakeExec, age time.Duration) {
+			f.idle, f.idleErr = true, nil
+			if age < 6*time.Second {
+				f.idleErr = gone
+			}
+		}, true, time.Minute, true, 45 * time.Second},
+		"idle, but never seen busy: maybe it always says so": {func(f *fakeExec, _ time.Duration) { f.idle = true }, true, 9 * time.Minute, false, 0},
+		"idle for long":                 {func(f *fakeExec, _ time.Duration) { f.idle = true }, true, 11 * time.Minute, true, 10 * time.Minute},
+		"silent but beating":            {func(f *fakeExec, _ time.Duration) { f.idleErr = errors.New("time-out") }, true, time.Hour, false, 0},
+		"silent and not beating":        {func(f *fakeExec, _ time.Duration) { f.idleErr = errors.New("time-out") }, false, 11 * time.Minute, true, 10 * time.Minute},
+		"gone but beating until lately": {func(f *fakeExec, _ time.Duration) { f.idleErr = gone }, true, time.Hour, false, 0},
+		"gone for good":                 {func(f *fakeExec, _ time.Duration) { f.idleErr = gone }, false, time.Minute, true, 40 * time.Second},
+		"away and back with the run": {func(f *fakeExec, age time.Duration) {
+			f.idleErr = nil
+			if age < 30*time.Second {
+				f.idleErr = gone
+			}
+		}, false, time.Hour, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := newMemory()
-				m.regs = tc.regs
+				m, exec, began := newMemory(), &fakeExec{}, time.Now()
+				lost := newLostMonitor(m, exec, small().withDefaults())
+				lost.leads = func() bool { return true }
+				var when time.Duration
+				lost.complete = func(_ context.Context, list []model.Handled) ([]model.HandledStatus, error) {
+					require.Equal(t, model.ReasonLost, list[0].Reason)
+					if when == 0 {
+						when = time.Since(began)
+					}
+					return nil, nil
+				}
 				r := planned(1)
-				r.Phase, r.Address, r.TriggerCode = model.PhaseAccepted, "http://a/", 200
+				r.Phase, r.Address, r.TriggerCode, r.SentMS = model.PhaseAccepted, "http://a/", 200, began.UnixMilli()
 				m.put(r)
-				s := New(m, tc.exec, small())
-				require.NoError(t, s.Start(t.Context()))
-				time.Sleep(5 * time.Minute)
-				s.Close(t.Context())
-				require.Equal(t, tc.lost, m.get(1).Reason == model.ReasonLost)
+				for time.Since(began) < tc.after {
+					time.Sleep(2 * time.Second)
+					tc.exec(exec, time.Since(began))
+					m.regs = nil
+					if tc.beats {
+						m.regs = []model.Registration{{Address: "http://a/", Beat: time.Now()}}
+					}
+					require.NoError(t, lost.check(t.Context(), time.Now()))
+				}
+				require.Equal(t, tc.lost, when > 0, "lost after %s", when)
+				require.GreaterOrEqual(t, when, tc.before)
 			})
 		})
 	}

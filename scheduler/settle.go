@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -61,6 +63,12 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 
 func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run) error {
 	verdict, msg := s.ask(ctx, r)
+	if verdict == nobodyThere {
+		// A process that ends has lost the run; one that starts anew may still have its log.
+		if verdict = cannotTell; now.Sub(sentAt(&r)) > goneAfter {
+			verdict = goneForGood
+		}
+	}
 	d := model.Dispatch{RunID: r.ID, AtMS: now.UnixMilli(), Msg: msg}
 	switch verdict {
 	case hasIt:
@@ -72,8 +80,11 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 			s.nudge()
 		}
 		return err
+	case goneForGood:
+		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
+		d.Msg = "sent, but the executor ended before it answered: " + msg
 	default:
-		if now.Sub(time.UnixMilli(r.PlannedMS)) < s.cfg.LostAfter {
+		if now.Sub(sentAt(&r)) < s.cfg.LostAfter {
 			return nil // asked again at the next tick
 		}
 		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
@@ -83,13 +94,21 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 	return s.store.RecordDispatches(ctx, []model.Dispatch{d}, now, Follower(now, owner))
 }
 
+// sentAt is when the run was claimed for sending, or its instant when that is not known.
+func sentAt(r *model.Run) time.Time { return time.UnixMilli(cmp.Or(r.SentMS, r.PlannedMS)) }
+
 type verdict int
 
 const (
 	cannotTell verdict = iota
 	hasIt
 	neverHadIt
+	nobodyThere
+	goneForGood
 )
+
+// goneAfter is how long an executor may be away before its runs are given up.
+const goneAfter = time.Minute
 
 // ask finds out whether the executor has the run: its log says so. Idle without
 // a log of this run means that it never arrived; busy without one means wait,
@@ -102,6 +121,9 @@ func (s *settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	defer cancel()
 	// Idle is asked first: a run that ends in between leaves its log.
 	idle, err := s.exec.IdleBeat(ctx, r.Address, int64(r.JobID))
+	if errors.Is(err, ErrGone) {
+		return nobodyThere, err.Error()
+	}
 	if err != nil {
 		return cannotTell, err.Error()
 	}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -20,22 +21,24 @@ type takeover struct {
 const adoptBatch = 2000
 
 func (t *takeover) adopt(ctx context.Context, now time.Time) error {
-	owner := t.node.owner()
-	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.owners(), owner, adoptBatch)
+	if !t.node.leads() {
+		return nil
+	}
+	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.living(), t.node.owners(), adoptBatch)
 	if err != nil {
 		return fmt.Errorf("adopt runs: %w", err)
 	}
 	if len(planned) == 0 && unknown == 0 {
 		return nil
 	}
-	missed, err := t.missOverdue(ctx, now, owner, planned)
+	missed, err := t.missOverdue(ctx, now, planned)
 	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", len(planned), "unknown", unknown, "missed", missed)
 	t.nudge()
 	return err
 }
 
 // missOverdue ends those of the runs that are beyond the takeover window.
-func (t *takeover) missOverdue(ctx context.Context, now time.Time, owner string, runs []model.Run) (int, error) {
+func (t *takeover) missOverdue(ctx context.Context, now time.Time, runs []model.Run) (int, error) {
 	if len(runs) == 0 {
 		return 0, nil
 	}
@@ -55,22 +58,32 @@ func (t *takeover) missOverdue(ctx context.Context, now time.Time, owner string,
 	if len(miss) == 0 {
 		return 0, nil
 	}
-	var missIDs []int64
+	byOwner := map[string][]int64{}
 	for i := range miss {
-		missIDs = append(missIDs, miss[i].ID)
+		byOwner[miss[i].Owner] = append(byOwner[miss[i].Owner], miss[i].ID)
 	}
 	msg := fmt.Sprintf("not made: its node was gone for longer than the takeover window of %s, misfire rule", t.cfg.TakeoverWindow)
-	return len(miss), t.store.MissRuns(ctx, owner, missIDs, model.ReasonTakeover, msg, now)
+	for owner, list := range byOwner {
+		if err := t.store.MissRuns(ctx, owner, list, model.ReasonTakeover, msg, now); err != nil {
+			return len(miss), err
+		}
+	}
+	return len(miss), nil
 }
 
 // afterPause looks at this node's own planned runs when the process itself was
 // stopped for longer than the window (SIGSTOP, a suspended machine).
 func (t *takeover) afterPause(ctx context.Context, now time.Time) error {
 	owner := t.node.owner()
-	late, err := t.store.PlannedRuns(ctx, owner, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch)
+	ids, err := t.store.PlannedIDs(ctx, owner, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch)
 	if err != nil {
 		return err
 	}
-	_, err = t.missOverdue(ctx, now, owner, late)
+	late, err := t.store.RunsByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	late = slices.DeleteFunc(late, func(r model.Run) bool { return r.Owner != owner })
+	_, err = t.missOverdue(ctx, now, late)
 	return err
 }

@@ -25,6 +25,8 @@ type dialect struct {
 	concat func(a, b string) string
 	// upsert follows an INSERT to update the named columns when the key exists.
 	upsert func(key string, columns ...string) string
+	// upsertAdd follows an INSERT to add the new value of a column to the old one.
+	upsertAdd func(key, table, column string) string
 }
 
 func sqliteDialect() dialect {
@@ -39,6 +41,9 @@ func sqliteDialect() dialect {
 				set[i] = c + " = excluded." + c
 			}
 			return " ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(set, ", ")
+		},
+		upsertAdd: func(key, table, column string) string {
+			return " ON CONFLICT (" + key + ") DO UPDATE SET " + column + " = " + table + "." + column + " + excluded." + column
 		},
 	}
 }
@@ -57,6 +62,9 @@ func mysqlDialect() dialect {
 				set[i] = c + " = VALUES(" + c + ")"
 			}
 			return " ON DUPLICATE KEY UPDATE " + strings.Join(set, ", ")
+		},
+		upsertAdd: func(_, table, column string) string {
+			return " ON DUPLICATE KEY UPDATE " + column + " = " + table + "." + column + " + VALUES(" + column + ")"
 		},
 	}
 }

@@ -27,7 +27,7 @@ func (s *Store) Groups(ctx context.Context, groups []int) ([]model.Group, error)
 
 // GroupsByID reads many executors at once; missing ones are left out.
 func (s *Store) GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error) {
-	return s.groupsByID(ctx, s.r, ids)
+	return s.groupsByID(ctx, s.h, ids)
 }
 
 func (s *Store) groupsByID(ctx context.Context, q querier, ids []int) (map[int]model.Group, error) {

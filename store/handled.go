@@ -23,25 +23,12 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 	var statuses []model.HandledStatus
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		statuses = make([]model.HandledStatus, len(list))
-		ids := make([]int64, len(list))
-		for i, h := range list {
-			ids[i] = h.RunID
-		}
-		rows := map[int64]*model.Run{}
-		// In the order of their ids, so that two nodes cannot deadlock.
-		err := chunks(compact(ids), 500, func(part []int64) error {
-			found, err := s.queryRuns(ctx, tx, true, `SELECT `+runColumns+` FROM xxl_job_log
-				WHERE id IN (`+marks(len(part))+`) ORDER BY id`+s.d.forUpdate, anys(part)...)
-			for i := range found {
-				rows[found[i].ID] = &found[i]
-			}
-			return err
-		})
+		rows, err := s.lockRuns(ctx, tx, list)
 		if err != nil {
 			return err
 		}
 		count := tally{}
-		var won []model.Run
+		var won, late []model.Run
 		for i, h := range list {
 			r := rows[h.RunID]
 			switch {
@@ -56,14 +43,18 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				if err := s.correct(ctx, tx, r, h, count, now); err != nil {
 					return err
 				}
+				late = append(late, *r)
 			default:
 				statuses[i] = model.HandledRepeat
 			}
 		}
+		if err := s.markCovered(ctx, tx, won); err != nil {
+			return err
+		}
 		if err := s.writeHandled(ctx, tx, won, now); err != nil {
 			return err
 		}
-		after, err := s.followAll(ctx, tx, won, follow)
+		after, err := s.followAll(ctx, tx, append(won, successes(late)...), follow)
 		if err != nil {
 			return err
 		}
@@ -75,11 +66,45 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 	return statuses, err
 }
 
+// lockRuns reads the runs of the list in the order of their ids, so that two
+// nodes cannot deadlock.
+func (s *Store) lockRuns(ctx context.Context, tx *sql.Tx, list []model.Handled) (map[int64]*model.Run, error) {
+	ids := make([]int64, len(list))
+	for i, h := range list {
+		ids[i] = h.RunID
+	}
+	rows := make(map[int64]*model.Run, len(list))
+	err := chunks(compact(ids), 1000, func(part []int64) error {
+		found, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log
+			WHERE id IN (`+marks(len(part))+`) ORDER BY id`+s.d.forUpdate, anys(part)...)
+		for i := range found {
+			rows[found[i].ID] = &found[i]
+		}
+		return err
+	})
+	return rows, err
+}
+
+// successes leaves out what failed: a late failure starts no retry, for the
+// center's guess may have started one.
+func successes(runs []model.Run) []model.Run {
+	return slices.DeleteFunc(runs, func(r model.Run) bool { return r.HandleCode != model.CodeSuccess })
+}
+
+// Result codes of executors that tell what happened (reference: protocol.md 3.3).
+const (
+	codeDiscarded = 407
+	codeKilled    = 408
+)
+
 // applyHandled puts the result into the row in memory and into the counters.
 func applyHandled(r *model.Run, h model.Handled, count tally) {
 	// A run whose /run was noted as failed and that reports all the same counts anew.
 	if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 0, -1, 0)
+		if r.RetryLeft <= 0 {
+			count.fires(r.TriggerTime, r.Reason, -1)
+		}
 	} else {
 		count.add(r.TriggerTime, -1, 0, 0, 0)
 	}
@@ -92,34 +117,64 @@ func applyHandled(r *model.Run, h model.Handled, count tally) {
 	switch {
 	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
 		// Ended because a person asked for it, whoever says so.
+	case h.Reason == "" && h.Code == codeDiscarded:
+		r.Reason = model.ReasonDiscarded
+	case h.Reason == "" && h.Code == codeKilled:
+		r.Reason = model.ReasonKilled
 	default:
 		r.Reason = h.Reason
 	}
 	if h.Reason == "" {
 		r.TriggerCode = model.CodeSuccess // it reported, so it had been accepted
 	}
+	if r.AcceptedMS == 0 {
+		r.AcceptedMS, r.TriggerMsg = h.AcceptedMS, h.TriggerMsg
+	}
 	r.Phase = model.PhaseFinished
 }
 
-// writeHandled writes many results in one statement per 200 rows.
+// writeHandled writes results; rows that end alike share a statement.
 func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, now time.Time) error {
-	byID := make(map[int64]*model.Run, len(won))
-	ids := make([]int64, len(won))
-	for i := range won {
-		ids[i], byID[won[i].ID] = won[i].ID, &won[i]
+	type kind struct {
+		code, trigger      int
+		reason, triggerMsg string
+		accepted, finished int64
 	}
-	return chunks(ids, 200, func(part []int64) error {
-		code, args := caseBy(part, func(id int64) int { return byID[id].HandleCode }, "handle_code")
-		msg, a2 := caseBy(part, func(id int64) any { return null(byID[id].HandleMsg) }, "handle_msg")
-		at, a3 := caseBy(part, func(id int64) int64 { return byID[id].FinishedMS }, "finished_time")
-		trig, a4 := caseBy(part, func(id int64) int { return byID[id].TriggerCode }, "trigger_code")
-		reason, a5 := caseBy(part, func(id int64) any { return null(byID[id].Reason) }, "run_reason")
-		args = slices.Concat(args, a2, a3, a4, a5, []any{s.dt(now), model.PhaseFinished}, anys(part))
-		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = `+code+`, handle_msg = `+msg+`, finished_time = `+at+`,
-			trigger_code = `+trig+`, run_reason = `+reason+`, handle_time = ?, run_state = ?
-			WHERE id IN (`+marks(len(part))+`) AND handle_code = 0`, args...)
-		return err
-	})
+	alike := map[kind][]*model.Run{}
+	for i := range won {
+		r := &won[i]
+		k := kind{r.HandleCode, r.TriggerCode, r.Reason, r.TriggerMsg, r.AcceptedMS / tick * tick, r.FinishedMS / tick * tick}
+		alike[k] = append(alike[k], r)
+	}
+	for k, runs := range alike {
+		size, same := 1000, true
+		for _, r := range runs {
+			same = same && r.HandleMsg == runs[0].HandleMsg
+		}
+		if !same {
+			size = 64 // the engine walks the CASE of the texts for each row
+		}
+		err := chunks(runs, size, func(part []*model.Run) error {
+			byID := make(map[int64]*model.Run, len(part))
+			ids := make([]int64, len(part))
+			for i, r := range part {
+				ids[i], byID[r.ID] = r.ID, r
+			}
+			msg, args := "?", []any{null(part[0].HandleMsg)}
+			if !same {
+				msg, args = caseBy(ids, func(id int64) any { return null(byID[id].HandleMsg) }, "handle_msg")
+			}
+			args = append(args, k.code, k.finished, null(k.accepted), k.trigger, null(cut(k.triggerMsg, textBytes)), null(k.reason), s.dt(now), model.PhaseFinished)
+			_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_msg = `+msg+`, handle_code = ?, finished_time = ?,
+				accepted_time = COALESCE(accepted_time, ?), trigger_code = ?, trigger_msg = COALESCE(?, trigger_msg), run_reason = ?, handle_time = ?, run_state = ?
+				WHERE id IN (`+marks(len(ids))+`) AND handle_code = 0`, append(args, anys(ids)...)...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // correct replaces the center's guess "lost" by what the executor reports late.
@@ -128,7 +183,7 @@ func (s *Store) correct(ctx context.Context, tx *sql.Tx, r *model.Run, h model.H
 	if h.Code == model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 1, -1, 0)
 	}
-	r.Reason = ""
+	r.HandleCode, r.HandleMsg, r.Reason = h.Code, msg, ""
 	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, handle_time = ?, finished_time = ?, run_reason = NULL
 		WHERE id = ?`, h.Code, msg, s.dt(now), h.AtMS, r.ID)
 	return err

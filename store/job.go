@@ -50,7 +50,7 @@ func (s *Store) Job(ctx context.Context, id int) (model.Job, error) {
 
 // JobsByID reads many jobs with their sources, in no order; missing ones are left out.
 func (s *Store) JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error) {
-	return s.jobsByID(ctx, s.r, ids)
+	return s.jobsByID(ctx, s.h, ids)
 }
 
 func (s *Store) jobsByID(ctx context.Context, q querier, ids []int) (map[int]model.Job, error) {
@@ -225,7 +225,7 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 			}
 		}
 		if reschedule {
-			return s.cancelPlanned(ctx, tx, j.ID, now)
+			return s.cancelPlanned(ctx, tx, j.ID, model.ReasonCancelled, now)
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET job_group = ?, executor_handler = ?, executor_param = ?
 			WHERE job_id = ? AND run_state = ? AND trigger_type IN (?, ?)`,
@@ -234,18 +234,19 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 	})
 }
 
-// SetJobStatus starts or stops a job: status and next fire in one narrow update;
-// its planned runs are cancelled in the same transaction. Starting clears what
-// the scheduler had noted about the job.
-func (s *Store) SetJobStatus(ctx context.Context, id int, status model.JobStatus, nextMS int64, now time.Time) error {
+// SetJobStatus starts or stops a job: status and next fire in one narrow update,
+// guarded by the version that was read (the next fire was computed from it); its
+// planned runs are cancelled in the same transaction. Starting clears what the
+// scheduler had noted about the job.
+func (s *Store) SetJobStatus(ctx context.Context, id int, version int64, status model.JobStatus, nextMS int64, now time.Time) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_status = ?, trigger_last_time = 0, trigger_next_time = ?,
-			carillon_condition = NULL, carillon_reason = NULL, carillon_version = COALESCE(carillon_version, 0) + 1 WHERE id = ?`,
-			status, nextMS, id)
-		if err := changedOne(res, err, "error.job_not_found"); err != nil {
+			carillon_condition = NULL, carillon_reason = NULL, carillon_version = COALESCE(carillon_version, 0) + 1
+			WHERE id = ? AND COALESCE(carillon_version, 0) = ?`, status, nextMS, id, version)
+		if err := changedOne(res, err, "error.conflict"); err != nil {
 			return err
 		}
-		return s.cancelPlanned(ctx, tx, id, now)
+		return s.cancelPlanned(ctx, tx, id, model.ReasonPaused, now)
 	})
 }
 
@@ -260,14 +261,14 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_logglue WHERE job_id = ?`, id); err != nil {
 			return err
 		}
-		return s.cancelPlanned(ctx, tx, id, now)
+		return s.cancelPlanned(ctx, tx, id, model.ReasonCancelled, now)
 	})
 }
 
 // cancelPlanned turns the scheduled runs of a job that were not sent into
 // missed ones. Their fire keys are freed, so a new definition may plan the same
 // instants. Runs that a person, a parent or a retry asked for stay.
-func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, now time.Time) error {
+func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason string, now time.Time) error {
 	rows, err := tx.QueryContext(ctx, `SELECT id, trigger_time FROM xxl_job_log WHERE job_id = ? AND run_state = ? AND trigger_type IN (?, ?)`+s.d.forUpdate,
 		jobID, model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)
 	if err != nil {
@@ -284,12 +285,13 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, now ti
 		}
 		ids = append(ids, id)
 		count.add(at, -1, 0, 0, 1)
+		count.fires(at, reason, 1)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(ids) == 0 {
 		return err
 	}
 	err = chunks(ids, 500, func(part []int64) error {
-		args := []any{model.PhaseMissed, model.CodeMissed, model.ReasonCancelled, now.UnixMilli()}
+		args := []any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}
 		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?,
 			fire_key = NULL, alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, append(args, anys(part)...)...)
 		return err

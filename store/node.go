@@ -9,14 +9,14 @@ import (
 
 // JoinNode announces a process under a name and returns its epoch, which is
 // greater than that of every earlier process of this name.
-func (s *Store) JoinNode(ctx context.Context, name, version string) (int64, error) {
+func (s *Store) JoinNode(ctx context.Context, name, version, url string) (int64, error) {
 	var epoch int64
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`carillon_node (name, epoch, started_at, beat_at, version) VALUES (?, 0, 0, 0, '')`, name); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE carillon_node SET epoch = epoch + 1, started_at = `+s.d.nowMS+`, beat_at = `+s.d.nowMS+`,
-			version = ? WHERE name = ?`, cut(version, 50), name); err != nil {
+			leaving = NULL, backlog = NULL, late_ms = NULL, version = ?, url = ? WHERE name = ?`, cut(version, 50), cut(url, 255), name); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT epoch FROM carillon_node WHERE name = ?`, name).Scan(&epoch)
@@ -24,15 +24,16 @@ func (s *Store) JoinNode(ctx context.Context, name, version string) (int64, erro
 	return epoch, err
 }
 
-// Beat renews the node's sign of life by the database's clock. It reports false
-// when another process has taken the name since.
-func (s *Store) Beat(ctx context.Context, name string, epoch int64) (bool, error) {
-	res, err := s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+` WHERE name = ? AND epoch = ?`, name, epoch)
+// Beat renews the node's sign of life by the database's clock, with what it
+// tells of itself. It reports false when another process has taken the name since.
+func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
+	res, err := s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, leaving = ? WHERE name = ? AND epoch = ?`,
+		n.Backlog, n.LateMS, null(n.Leaving), n.Name, n.Epoch)
 	if err != nil {
 		return false, err
 	}
-	n, err := res.RowsAffected()
-	return n == 1, err
+	found, err := res.RowsAffected()
+	return found == 1, err
 }
 
 // LeaveNode says that the process is gone for good.
@@ -44,8 +45,19 @@ func (s *Store) LeaveNode(ctx context.Context, name string, epoch int64) error {
 // LiveNodes lists the nodes that beat within the last withinMS, by the
 // database's clock.
 func (s *Store) LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error) {
-	return collect(ctx, s.w, func(r row) (n model.Node, err error) {
-		err = r.Scan(&n.Name, &n.Epoch, &n.StartedMS, &n.BeatMS, &n.Version)
+	return s.nodes(ctx, s.w, ` WHERE beat_at > `+s.d.nowMS+` - ?`, withinMS)
+}
+
+// Nodes lists every node that ever joined and how long ago it beat, in ms by
+// the database's clock; -1 when it said goodbye.
+func (s *Store) Nodes(ctx context.Context) ([]model.Node, error) {
+	return s.nodes(ctx, s.r, "")
+}
+
+func (s *Store) nodes(ctx context.Context, q querier, where string, args ...any) ([]model.Node, error) {
+	return collect(ctx, q, func(r row) (n model.Node, err error) {
+		err = r.Scan(&n.Name, &n.Epoch, &n.StartedMS, &n.BeatMS, &n.Version, nz(&n.PlanMS), nz(&n.Backlog), nz(&n.LateMS), nz(&n.URL), nz(&n.Leaving), &n.SilentMS)
 		return n, err
-	}, `SELECT name, epoch, started_at, beat_at, version FROM carillon_node WHERE beat_at > `+s.d.nowMS+` - ? ORDER BY name`, withinMS)
+	}, `SELECT name, epoch, started_at, beat_at, version, plan_at, backlog, late_ms, url, leaving,
+		CASE WHEN beat_at = 0 THEN -1 ELSE `+s.d.nowMS+` - beat_at END FROM carillon_node`+where+` ORDER BY name`, args...)
 }

@@ -27,13 +27,14 @@ type Options struct {
 	MaxConns int
 }
 
-// Store reads and writes the database. On SQLite all writes go through one
-// connection, reads through a few others (WAL lets them run side by side).
+// Store reads and writes the database through three pools, so that slow pages
+// cannot keep the scheduler from its connections: w writes (SQLite: one
+// connection), h reads for the scheduler, r reads for people.
 type Store struct {
-	w, r *sql.DB
-	d    dialect
-	loc  *time.Location
-	dsn  string // SQLite only
+	w, h, r *sql.DB
+	d       dialect
+	loc     *time.Location
+	dsn     string // SQLite only
 }
 
 // Open connects and pings. It does not touch the schema.
@@ -57,15 +58,28 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		connector, err := mysql.NewConnector(cfg)
+		pages, err := mysql.NewConnector(cfg)
 		if err != nil {
 			return nil, err
 		}
-		s.w = sql.OpenDB(connector)
+		s.r = sql.OpenDB(pages)
+		s.r.SetMaxOpenConns(max(4, o.MaxConns/3))
+		s.r.SetMaxIdleConns(2)
+		s.r.SetConnMaxIdleTime(time.Minute)
+		// A process that is paused in the middle of a transaction keeps its locks
+		// until the server ends the session: that must be sooner than others give
+		// it up. Nobody who is alive pauses so long.
+		cfg = cfg.Clone()
+		cfg.Params = map[string]string{"wait_timeout": "4", "innodb_lock_wait_timeout": "3"}
+		work, err := mysql.NewConnector(cfg)
+		if err != nil {
+			return nil, err
+		}
+		s.w = sql.OpenDB(work)
 		s.w.SetMaxOpenConns(o.MaxConns)
 		s.w.SetMaxIdleConns(o.MaxConns)
-		s.w.SetConnMaxIdleTime(5 * time.Minute)
-		s.r = s.w
+		s.w.SetConnMaxIdleTime(2 * time.Second)
+		s.h = s.w
 	default:
 		return nil, fmt.Errorf("database URL must begin with sqlite: or mysql:// (got %q)", redact(o.URL))
 	}
@@ -110,6 +124,11 @@ func (s *Store) openSQLite(path string) error {
 	}
 	s.r.SetMaxOpenConns(4)
 	s.r.SetMaxIdleConns(4)
+	if s.h, err = sql.Open("sqlite", s.dsn+"&_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	s.h.SetMaxOpenConns(3)
+	s.h.SetMaxIdleConns(3)
 	return nil
 }
 
@@ -182,11 +201,10 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close ends all connections.
 func (s *Store) Close() error {
 	var err error
-	if s.r != nil && s.r != s.w {
-		err = s.r.Close()
-	}
-	if s.w != nil {
-		err = errors.Join(err, s.w.Close())
+	for _, db := range []*sql.DB{s.r, s.h, s.w} {
+		if db != nil { // closing twice is no error
+			err = errors.Join(err, db.Close())
+		}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -70,23 +71,74 @@ func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPla
 	if err := s.insertRuns(ctx, tx, rows, now); err != nil {
 		return 0, err
 	}
-	err := chunks(going, 500, func(ids []int) error {
-		last, lastArgs := caseBy(ids, func(id int) int64 { return byID[id].LastMS }, "trigger_last_time")
-		next, nextArgs := caseBy(ids, func(id int) int64 { return byID[id].NextMS }, "trigger_next_time")
-		old, oldArgs := caseBy(ids, func(id int) int64 { return byID[id].OldMS }, "-1")
-		args := append(append(append(lastArgs, nextArgs...), anys(ids)...), oldArgs...)
-		// MySQL assigns from left to right, so the guard must not follow the assignment: it is in WHERE.
-		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = `+last+`, trigger_next_time = `+next+`
-			WHERE id IN (`+marks(len(ids))+`) AND trigger_status = 1 AND trigger_next_time = `+old, args...)
+	return len(rows), s.advance(ctx, tx, going, byID)
+}
+
+// advance moves the jobs' fire times, guarded by the old ones. Jobs that move
+// alike share a statement: thousands of jobs that fire each second are common.
+func (s *Store) advance(ctx context.Context, tx *sql.Tx, ids []int, byID map[int]*model.JobPlan) error {
+	type move struct {
+		old, last, next int64
+		turns           int
+	}
+	alike := map[move][]int{}
+	for _, id := range ids {
+		p := byID[id]
+		m := move{p.OldMS, p.LastMS, p.NextMS, p.Turns}
+		alike[m] = append(alike[m], id)
+	}
+	check := func(res sql.Result, err error, want int) error {
 		if err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || int(n) != len(ids) {
-			return errors.Join(err, fmt.Errorf("%d of %d jobs were changed by others during the scan; it is repeated", len(ids)-int(n), len(ids)))
+		if n, err := res.RowsAffected(); err != nil || int(n) != want {
+			return errors.Join(err, fmt.Errorf("%d of %d jobs were changed by others during the scan; it is repeated", want-int(n), want))
 		}
 		return nil
+	}
+	var alone []int
+	for m, same := range alike {
+		if len(same) < 4 {
+			alone = append(alone, same...)
+			continue
+		}
+		err := chunks(same, 1000, func(part []int) error {
+			res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = ?, trigger_next_time = ?,
+				carillon_turn = COALESCE(carillon_turn, 0) + ? WHERE id IN (`+marks(len(part))+`) AND trigger_status = 1 AND trigger_next_time = ?`,
+				append(append([]any{m.last, m.next, m.turns}, anys(part)...), m.old)...)
+			return check(res, err, len(part))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.Sort(alone)
+	// The engine walks a CASE for each row, so these statements are short.
+	return chunks(alone, 64, func(ids []int) error {
+		last, args := caseBy(ids, func(id int) int64 { return byID[id].LastMS }, "trigger_last_time")
+		next, nextArgs := caseBy(ids, func(id int) int64 { return byID[id].NextMS }, "trigger_next_time")
+		turns, turnArgs := caseBy(ids, func(id int) int { return byID[id].Turns }, "0")
+		old, oldArgs := caseBy(ids, func(id int) int64 { return byID[id].OldMS }, "-1")
+		args = slices.Concat(args, nextArgs, turnArgs, anys(ids), oldArgs)
+		// MySQL assigns from left to right, so the guard must not follow the assignment: it is in WHERE.
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = `+last+`, trigger_next_time = `+next+`,
+			carillon_turn = COALESCE(carillon_turn, 0) + `+turns+`
+			WHERE id IN (`+marks(len(ids))+`) AND trigger_status = 1 AND trigger_next_time = `+old, args...)
+		return check(res, err, len(ids))
 	})
-	return len(rows), err
+}
+
+// LastPlanMS is when any node planned last, by that node's clock; 0 = never.
+func (s *Store) LastPlanMS(ctx context.Context) (int64, error) {
+	var ms int64
+	err := s.w.QueryRowContext(ctx, `SELECT COALESCE(MAX(plan_at), 0) FROM carillon_node`).Scan(&ms)
+	return ms, err
+}
+
+// NotePlan writes down that this node has planned everything that was due.
+func (s *Store) NotePlan(ctx context.Context, name string, epoch, nowMS int64) error {
+	_, err := s.w.ExecContext(ctx, `UPDATE carillon_node SET plan_at = ? WHERE name = ? AND epoch = ?`, nowMS, name, epoch)
+	return err
 }
 
 // stopJob ends or quarantines a job, visibly. The last fire stays on show.
@@ -125,11 +177,7 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 			}
 			values += "(" + marks(len(v)) + ")"
 			args = append(args, v...)
-			if part[i].Phase == model.PhaseMissed {
-				count.add(part[i].TriggerTime.In(s.loc), 0, 0, 0, 1)
-			} else {
-				count.add(part[i].TriggerTime.In(s.loc), 1, 0, 0, 0)
-			}
+			countNew(count, &part[i], s.loc)
 		}
 		_, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+values, args...)
 		return err
@@ -138,6 +186,19 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 		return err
 	}
 	return s.addTally(ctx, tx, count, now)
+}
+
+// countNew counts a run that is written down. Retries are no fires of their own.
+func countNew(count tally, r *model.Run, loc *time.Location) {
+	at := r.TriggerTime.In(loc)
+	if r.FirstID == 0 {
+		count.fires(at, model.LedgerExpected, r.Fires())
+	}
+	if r.Phase == model.PhaseMissed {
+		count.miss(r, at, r.Reason, false)
+	} else {
+		count.add(at, 1, 0, 0, 0)
+	}
 }
 
 // InsertRun writes one run and returns its id.
@@ -153,7 +214,7 @@ func (s *Store) InsertRun(ctx context.Context, r *model.Run, now time.Time) (int
 			return err
 		}
 		count := tally{}
-		count.add(r.TriggerTime.In(s.loc), 1, 0, 0, 0)
+		countNew(count, r, s.loc)
 		return s.addTally(ctx, tx, count, now)
 	})
 	return id, err
@@ -164,9 +225,10 @@ func (s *Store) InsertRun(ctx context.Context, r *model.Run, now time.Time) (int
 func (s *Store) AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error) {
 	ok := false
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_sharding_param = ?
+		key := "s:" + strconv.FormatInt(r.ID, 10)
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_sharding_param = ?, shard_key = ?
 			WHERE id = ? AND run_state = ? AND owner = ? AND executor_sharding_param IS NULL`,
-			"0/"+itoa(total), r.ID, model.PhasePlanned, r.Owner)
+			"0/"+itoa(total), key, r.ID, model.PhasePlanned, r.Owner)
 		if err != nil {
 			return err
 		}
@@ -179,7 +241,7 @@ func (s *Store) AddShards(ctx context.Context, r *model.Run, total int, now time
 		for i := 1; i < total; i++ {
 			x := *r
 			x.Sharding = itoa(i) + "/" + itoa(total)
-			x.FireKey = "s:" + strconv.FormatInt(r.ID, 10) + ":" + itoa(i)
+			x.FireKey, x.ShardKey = key+":"+itoa(i), key
 			rest = append(rest, x)
 		}
 		return s.insertRuns(ctx, tx, rest, now)

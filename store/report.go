@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"maps"
@@ -10,49 +11,86 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// tally collects changes of the daily report: midnight of the trigger day to
-// running, succeeded, failed, missed.
-type tally map[time.Time]*[4]int
+// dayTally is how the counters of one day change.
+type dayTally struct {
+	running, succeeded, failed, missed int
+	ledger                             map[string]int // reason, or model.LedgerExpected: fires
+}
 
-func (t tally) add(at time.Time, running, succeeded, failed, missed int) {
+// tally collects changes of the daily report and of the ledger, by midnight of
+// the trigger day.
+type tally map[time.Time]*dayTally
+
+func (t tally) day(at time.Time) *dayTally {
 	y, m, d := at.Date()
 	day := time.Date(y, m, d, 0, 0, 0, 0, at.Location())
 	if t[day] == nil {
-		t[day] = &[4]int{}
+		t[day] = &dayTally{ledger: map[string]int{}}
 	}
-	c := t[day]
-	c[0], c[1], c[2], c[3] = c[0]+running, c[1]+succeeded, c[2]+failed, c[3]+missed
+	return t[day]
 }
 
-// addTally moves the counters of the daily report. It runs last in the
-// transaction that changes the runs: the report is always right and nobody has
-// to count the log table. Days are taken in order, so two nodes cannot deadlock.
+func (t tally) add(at time.Time, running, succeeded, failed, missed int) {
+	c := t.day(at)
+	c.running, c.succeeded, c.failed, c.missed = c.running+running, c.succeeded+succeeded, c.failed+failed, c.missed+missed
+}
+
+// fires counts in the ledger.
+func (t tally) fires(at time.Time, reason string, n int) { t.day(at).ledger[reason] += n }
+
+// missed counts a run that is not made. wasOpen says that it had been counted
+// as running before.
+func (t tally) miss(r *model.Run, at time.Time, reason string, wasOpen bool) {
+	open := 0
+	if wasOpen {
+		open = -1
+	}
+	t.add(at, open, 0, 0, r.Fires())
+	t.fires(at, reason, r.Fires())
+}
+
+// addTally moves the counters of the daily report and of the ledger. It runs
+// last in the transaction that changes the runs: the counts are always right
+// and nobody has to count the log table. Days and reasons are taken in order,
+// so two nodes cannot deadlock.
 func (s *Store) addTally(ctx context.Context, tx *sql.Tx, t tally, now time.Time) error {
 	for _, day := range slices.SortedFunc(maps.Keys(t), time.Time.Compare) {
 		c := t[day]
-		if *c == [4]int{} {
-			continue
+		if err := s.addReport(ctx, tx, day, c, now); err != nil {
+			return err
 		}
-		for range 2 {
-			// A Java admin counts afresh and may write lower numbers: never go below zero.
-			res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log_report SET
-				running_count = CASE WHEN running_count + ? < 0 THEN 0 ELSE running_count + ? END,
-				suc_count = suc_count + ?, fail_count = CASE WHEN fail_count + ? < 0 THEN 0 ELSE fail_count + ? END,
-				missed_count = COALESCE(missed_count, 0) + ?, update_time = ? WHERE trigger_day = ?`,
-				c[0], c[0], c[1], c[2], c[2], c[3], s.dt(now), s.dt(day))
-			if err != nil {
-				return err
-			}
-			if n, err := res.RowsAffected(); err != nil || n > 0 {
-				if err != nil {
+		for _, reason := range slices.Sorted(maps.Keys(c.ledger)) {
+			if n := c.ledger[reason]; n != 0 {
+				if _, err := tx.ExecContext(ctx, `INSERT INTO carillon_ledger (trigger_day, reason, fires) VALUES (?, ?, ?)`+
+					s.d.upsertAdd("trigger_day, reason", "carillon_ledger", "fires"), s.dt(day), reason, n); err != nil {
 					return err
 				}
-				break
 			}
-			if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log_report (trigger_day, missed_count, update_time) VALUES (?, 0, ?)`,
-				s.dt(day), s.dt(now)); err != nil {
-				return err
-			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) addReport(ctx context.Context, tx *sql.Tx, day time.Time, c *dayTally, now time.Time) error {
+	if c.running == 0 && c.succeeded == 0 && c.failed == 0 && c.missed == 0 {
+		return nil
+	}
+	for range 2 {
+		// A Java admin counts afresh and may write lower numbers: never go below zero.
+		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log_report SET
+			running_count = CASE WHEN running_count + ? < 0 THEN 0 ELSE running_count + ? END,
+			suc_count = suc_count + ?, fail_count = CASE WHEN fail_count + ? < 0 THEN 0 ELSE fail_count + ? END,
+			missed_count = COALESCE(missed_count, 0) + ?, update_time = ? WHERE trigger_day = ?`,
+			c.running, c.running, c.succeeded, c.failed, c.failed, c.missed, s.dt(now), s.dt(day))
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log_report (trigger_day, missed_count, update_time) VALUES (?, 0, ?)`,
+			s.dt(day), s.dt(now)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -67,6 +105,36 @@ func (s *Store) Report(ctx context.Context, first, last time.Time) ([]model.DayC
 		return c, err
 	}, `SELECT trigger_day, running_count, suc_count, fail_count, missed_count
 		FROM xxl_job_log_report WHERE trigger_day BETWEEN ? AND ? ORDER BY trigger_day`, s.dt(first), s.dt(last))
+}
+
+// Ledger reads the account of one day. What is open is counted from the runs in
+// progress, which are few; what was decided and is neither open nor missed was made.
+func (s *Store) Ledger(ctx context.Context, day time.Time) (model.Ledger, error) {
+	l := model.Ledger{Day: day.Format(time.DateOnly)}
+	lines, err := collect(ctx, s.r, func(r row) (f model.Fires, err error) {
+		err = r.Scan(&f.Reason, &f.Count)
+		return f, err
+	}, `SELECT reason, fires FROM carillon_ledger WHERE trigger_day = ?`, s.dt(day))
+	if err != nil {
+		return l, err
+	}
+	for _, f := range lines {
+		switch {
+		case f.Reason == model.LedgerExpected:
+			l.Expected = f.Count
+		case f.Count > 0:
+			l.Missed += f.Count
+			l.Reasons = append(l.Reasons, model.Fires{Day: l.Day, Reason: f.Reason, Count: f.Count})
+		}
+	}
+	slices.SortFunc(l.Reasons, func(a, b model.Fires) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log WHERE run_state IN (?, ?, ?) AND first_run IS NULL
+		AND trigger_time >= ? AND trigger_time < ?`, model.PhasePlanned, model.PhaseSending, model.PhaseUnknown,
+		s.dt(day), s.dt(day.AddDate(0, 0, 1))).Scan(&l.Open)
+	l.Made = max(0, l.Expected-l.Missed-l.Open)
+	return l, err
 }
 
 // RunsTotal is the number of runs of all time; it survives the retention.

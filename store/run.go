@@ -17,7 +17,13 @@ const (
 	runColumns = runShort + `, executor_param, trigger_msg, handle_msg`
 )
 
-func (s *Store) scanRun(x row, full bool) (model.Run, error) {
+// What queryRuns reads.
+const (
+	full  = true  // runColumns
+	brief = false // runShort
+)
+
+func (s *Store) scanRun(x row, all bool) (model.Run, error) {
 	var r model.Run
 	dst := []any{
 		&r.ID, &r.GroupID, &r.JobID, nz(&r.Address), nz(&r.Handler), nz(&r.Sharding), &r.RetryLeft,
@@ -26,15 +32,15 @@ func (s *Store) scanRun(x row, full bool) (model.Run, error) {
 		nz(&r.ParentID), nz(&r.FirstID), nz(&r.Reason),
 		nz(&r.Turn), nz(&r.ShardKey), nz(&r.Lineage), nz(&r.MissedFires),
 	}
-	if full {
+	if all {
 		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg))
 	}
 	err := x.Scan(dst...)
 	return r, err
 }
 
-func (s *Store) queryRuns(ctx context.Context, q querier, full bool, query string, args ...any) ([]model.Run, error) {
-	return collect(ctx, q, func(x row) (model.Run, error) { return s.scanRun(x, full) }, query, args...)
+func (s *Store) queryRuns(ctx context.Context, q querier, all bool, query string, args ...any) ([]model.Run, error) {
+	return collect(ctx, q, func(x row) (model.Run, error) { return s.scanRun(x, all) }, query, args...)
 }
 
 // Run reads one run; a missing one is model.CodeNotFound.
@@ -103,16 +109,19 @@ func (s *Store) RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[i
 	return out, err
 }
 
-// LinkedRuns gives the other attempts, the parent and the children of a run.
+// LinkedRuns gives the other attempts, the parent, the children and the other
+// shards of a run.
 func (s *Store) LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error) {
 	first := r.FirstID
 	if first == 0 {
 		first = r.ID
 	}
-	list, err := s.queryRuns(ctx, s.r, false, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)
+	// NULL equals nothing, so a run without a broadcast has no shards beside it.
+	list, err := s.queryRuns(ctx, s.r, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)
 		UNION SELECT `+runShort+` FROM xxl_job_log WHERE first_run = ?
 		UNION SELECT `+runShort+` FROM xxl_job_log WHERE parent_run = ?
-		ORDER BY id LIMIT ?`, first, r.ParentID, first, r.ID, limit)
+		UNION SELECT `+runShort+` FROM xxl_job_log WHERE shard_key = ?
+		ORDER BY id LIMIT ?`, first, r.ParentID, first, r.ID, null(r.ShardKey), limit)
 	return slices.DeleteFunc(list, func(x model.Run) bool { return x.ID == r.ID }), err
 }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -64,6 +65,24 @@ func TestJobs(t *testing.T) {
 	})
 }
 
+// switchJob starts or stops a job as it is now.
+func switchJob(t *testing.T, st *store.Store, id int, status model.JobStatus, nextMS int64) {
+	t.Helper()
+	j, err := st.Job(t.Context(), id)
+	require.NoError(t, err)
+	require.NoError(t, st.SetJobStatus(t.Context(), id, j.Version, status, nextMS, t0))
+}
+
+// plannedRuns reads what owner has to ring up to t0.
+func plannedRuns(t *testing.T, st *store.Store, owner string) []model.Run {
+	t.Helper()
+	ids, err := st.PlannedIDs(t.Context(), owner, t0.UnixMilli(), 10)
+	require.NoError(t, err)
+	runs, err := st.RunsByID(t.Context(), ids)
+	require.NoError(t, err)
+	return runs
+}
+
 // plan writes one planned run for each due job, at its next fire.
 func plan(owner string, next int64) func([]model.Job, map[int]model.Group) []model.JobPlan {
 	return func(jobs []model.Job, _ map[int]model.Group) []model.JobPlan {
@@ -84,7 +103,7 @@ func TestPlanning(t *testing.T) {
 		require.NoError(t, st.EnsureLock(ctx))
 		g := storetest.Group(t, st, "app-one", "http://127.0.0.1:1/")
 		j := storetest.Job(t, st, g.ID, nil)
-		require.NoError(t, st.SetJobStatus(ctx, j.ID, model.JobRunning, t0.UnixMilli(), t0))
+		switchJob(t, st, j.ID, model.JobRunning, t0.UnixMilli())
 
 		jobs, runs, err := st.PlanDue(ctx, t0.UnixMilli()-1, 10, t0, plan("n#1", t0.UnixMilli()+1000))
 		require.NoError(t, err)
@@ -98,35 +117,32 @@ func TestPlanning(t *testing.T) {
 		require.Equal(t, t0.UnixMilli()+1000, j.NextMS)
 		require.Equal(t, t0.UnixMilli(), j.LastMS)
 
-		mine, err := st.PlannedRuns(ctx, "n#1", t0.UnixMilli(), 10)
-		require.NoError(t, err)
+		mine := plannedRuns(t, st, "n#1")
 		require.Len(t, mine, 1)
 		require.Equal(t, t0, mine[0].TriggerTime.UTC())
 
 		t.Run("a fire key is written once", func(t *testing.T) {
-			require.NoError(t, st.SetJobStatus(ctx, j.ID, model.JobRunning, t0.UnixMilli(), t0))
+			switchJob(t, st, j.ID, model.JobRunning, t0.UnixMilli())
 			// The status change cancelled the planned run and freed its key.
 			_, _, err := st.PlanDue(ctx, t0.UnixMilli(), 10, t0, plan("n#1", t0.UnixMilli()))
 			require.NoError(t, err)
 			_, _, err = st.PlanDue(ctx, t0.UnixMilli(), 10, t0, plan("n#1", t0.UnixMilli()+1000))
 			require.NoError(t, err)
-			mine, err := st.PlannedRuns(ctx, "n#1", t0.UnixMilli(), 10)
-			require.NoError(t, err)
+			mine := plannedRuns(t, st, "n#1")
 			require.Len(t, mine, 1)
 		})
 		t.Run("stopping cancels what was planned, as a row with its reason", func(t *testing.T) {
-			require.NoError(t, st.SetJobStatus(ctx, j.ID, model.JobStopped, 0, t0))
-			mine, err := st.PlannedRuns(ctx, "n#1", t0.UnixMilli(), 10)
-			require.NoError(t, err)
+			switchJob(t, st, j.ID, model.JobStopped, 0)
+			mine := plannedRuns(t, st, "n#1")
 			require.Empty(t, mine)
 			all, err := st.Runs(ctx, model.RunFilter{Status: model.RunsMissed, Limit: 10})
 			require.NoError(t, err)
 			require.Len(t, all, 2)
-			require.Equal(t, model.ReasonCancelled, all[0].Reason)
+			require.Equal(t, model.ReasonPaused, all[0].Reason)
 			require.Equal(t, model.ResultMissed, all[0].Result())
 		})
 		t.Run("a quarantined job is stopped with its reason", func(t *testing.T) {
-			require.NoError(t, st.SetJobStatus(ctx, j.ID, model.JobRunning, t0.UnixMilli(), t0))
+			switchJob(t, st, j.ID, model.JobRunning, t0.UnixMilli())
 			_, _, err := st.PlanDue(ctx, t0.UnixMilli(), 10, t0, func(jobs []model.Job, _ map[int]model.Group) []model.JobPlan {
 				return []model.JobPlan{{JobID: jobs[0].ID, OldMS: jobs[0].NextMS, Condition: model.JobQuarantined, Reason: "bad cron"}}
 			})
@@ -146,7 +162,7 @@ func TestTwoPlannersTakeTurns(t *testing.T) {
 		require.NoError(t, st.EnsureLock(ctx))
 		g := storetest.Group(t, st, "app-one", "")
 		j := storetest.Job(t, st, g.ID, nil)
-		require.NoError(t, st.SetJobStatus(ctx, j.ID, model.JobRunning, t0.UnixMilli(), t0))
+		switchJob(t, st, j.ID, model.JobRunning, t0.UnixMilli())
 		inside, leave := make(chan struct{}), make(chan struct{})
 		first := make(chan error, 1)
 		go func() {
@@ -186,11 +202,11 @@ func TestDispatch(t *testing.T) {
 		require.Empty(t, got, "a run is claimed once")
 
 		t.Run("accepted", func(t *testing.T) {
-			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{RunID: a.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 1005}}, t0, nil))
+			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{RunID: a.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 1010}}, t0, nil))
 			r, err := st.Run(ctx, a.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultRunning, r.Result())
-			require.EqualValues(t, 1005, r.AcceptedMS)
+			require.EqualValues(t, 1010, r.AcceptedMS)
 			require.EqualValues(t, 1000, r.SentMS)
 			require.Equal(t, "http://a/", r.Address)
 		})
@@ -213,8 +229,7 @@ func TestDispatch(t *testing.T) {
 			r, err := st.Run(ctx, b.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultFailed, r.Result())
-			planned, err := st.PlannedRuns(ctx, "n#1", t0.UnixMilli(), 10)
-			require.NoError(t, err)
+			planned := plannedRuns(t, st, "n#1")
 			require.Len(t, planned, 1)
 		})
 	})
@@ -233,7 +248,8 @@ func TestHandled(t *testing.T) {
 			return got[0]
 		}
 		t.Run("the first result wins and what follows is written once", func(t *testing.T) {
-			r := storetest.Run(t, st, j, sent)
+			parent := storetest.Job(t, st, g.ID, func(x *model.Job) { x.ChildIDs = strconv.Itoa(j.ID) })
+			r := storetest.Run(t, st, parent, sent)
 			n := 0
 			follow := func(model.Run, map[int]model.Job) []model.Run { n++; return nil }
 			require.Equal(t, model.HandledStored, store1(t, model.Handled{RunID: r.ID, Code: 200, Msg: "done", AtMS: 5}, follow))
@@ -247,23 +263,23 @@ func TestHandled(t *testing.T) {
 		t.Run("a callback faster than the answer to /run keeps its result", func(t *testing.T) {
 			r := storetest.Run(t, st, j, sent)
 			store1(t, model.Handled{RunID: r.ID, Code: 200, AtMS: 5}, nil)
-			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{RunID: r.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 7}}, t0, nil))
+			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{RunID: r.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 20}}, t0, nil))
 			got, err := st.Run(ctx, r.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultSucceeded, got.Result())
 			require.Equal(t, model.PhaseFinished, got.Phase)
-			require.EqualValues(t, 7, got.AcceptedMS)
+			require.EqualValues(t, 20, got.AcceptedMS)
 		})
 		t.Run("a kill that was asked for counts, whoever reports it", func(t *testing.T) {
 			r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.TriggerCode = model.PhaseAccepted, 200 })
-			ok, err := st.MarkKill(ctx, r.ID, true)
+			ok, err := st.MarkKill(ctx, &r, true)
 			require.NoError(t, err)
 			require.True(t, ok)
 			store1(t, model.Handled{RunID: r.ID, Code: 500, Msg: "interrupted", AtMS: 5}, func(r model.Run, _ map[int]model.Job) []model.Run {
 				require.Equal(t, model.ReasonKilled, r.Reason)
 				return nil
 			})
-			ok, err = st.MarkKill(ctx, r.ID, true)
+			ok, err = st.MarkKill(ctx, &r, true)
 			require.NoError(t, err)
 			require.False(t, ok, "it has ended")
 		})
@@ -308,11 +324,13 @@ func TestTakeover(t *testing.T) {
 		dead := storetest.Run(t, st, j, func(r *model.Run) { r.Owner = "dead#1" })
 		sent := storetest.Run(t, st, j, func(r *model.Run) { r.Owner, r.Phase = "dead#1", model.PhaseSending })
 		storetest.Run(t, st, j, func(r *model.Run) { r.Owner = "alive#1" })
-		planned, unknown, err := st.AdoptRuns(ctx, []string{"n#2", "alive#1"}, "n#2", 100)
+		planned, unknown, err := st.AdoptRuns(ctx, []string{"n#2", "alive#1"}, []string{"n#2", "alive#1"}, 100)
 		require.NoError(t, err)
 		require.Len(t, planned, 1)
 		require.Equal(t, dead.ID, planned[0].ID)
 		require.Equal(t, 1, unknown)
+		// Both living nodes may get it; here the first share is that of n#2.
+		require.Equal(t, "n#2", planned[0].Owner)
 		got, err := st.ClaimRuns(ctx, "dead#1", []model.Claim{{RunID: dead.ID}}, 1)
 		require.NoError(t, err)
 		require.Empty(t, got, "the dead one wakes up and may not send")
@@ -329,15 +347,15 @@ func TestTakeover(t *testing.T) {
 func TestNodes(t *testing.T) {
 	suite.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
-		e1, err := st.JoinNode(ctx, "a", "v1")
+		e1, err := st.JoinNode(ctx, "a", "v1", "http://a/")
 		require.NoError(t, err)
-		e2, err := st.JoinNode(ctx, "a", "v1")
+		e2, err := st.JoinNode(ctx, "a", "v1", "http://a/")
 		require.NoError(t, err)
 		require.Greater(t, e2, e1)
-		ok, err := st.Beat(ctx, "a", e1)
+		ok, err := st.Beat(ctx, model.Node{Name: "a", Epoch: e1})
 		require.NoError(t, err)
 		require.False(t, ok, "the earlier process is fenced")
-		ok, err = st.Beat(ctx, "a", e2)
+		ok, err = st.Beat(ctx, model.Node{Name: "a", Epoch: e2, Backlog: 3, LateMS: 12, Leaving: true})
 		require.NoError(t, err)
 		require.True(t, ok)
 		nodes, err := st.LiveNodes(ctx, 10000)

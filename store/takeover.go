@@ -3,74 +3,140 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// AdoptRuns gives the open runs of owners that are no longer alive to newOwner:
+// AdoptRuns gives the open runs of owners that are gone to the living, evenly:
 // planned ones stay planned, those that may have been sent become unknown and
-// wait to be settled. Each run is adopted by one conditional update. It returns
-// the adopted planned runs and how many became unknown.
-func (s *Store) AdoptRuns(ctx context.Context, alive []string, newOwner string, limit int) (planned []model.Run, unknown int, err error) {
-	notAlive := ""
-	var aliveArgs []any
-	if len(alive) > 0 {
-		notAlive, aliveArgs = " AND owner NOT IN ("+marks(len(alive))+")", anys(alive)
-	}
+// wait to be settled. The planned runs of a node that is leaving go too: it is in
+// keep but not among the new owners. Every run changes hands by a conditional
+// update, so of two that adopt only one gets it. It returns the adopted planned
+// runs with their new owners and how many became unknown.
+func (s *Store) AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error) {
 	for _, phase := range []model.RunPhase{model.PhasePlanned, model.PhaseSending, model.PhaseUnknown} {
-		list, err := s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log WHERE run_state = ?`+notAlive+` LIMIT ?`,
-			append(append([]any{phase}, aliveArgs...), limit)...)
+		not, to := keep, phase
+		switch phase {
+		case model.PhasePlanned:
+			not = newOwners
+		case model.PhaseSending:
+			to = model.PhaseUnknown
+		}
+		// Asked per owner: an index finds them, while NOT IN would walk all open runs.
+		owners, err := s.openOwners(ctx, phase, not)
 		if err != nil {
 			return planned, unknown, err
 		}
-		to := phase
-		if phase == model.PhaseSending {
-			to = model.PhaseUnknown
-		}
-		for i := range list {
-			r := &list[i]
-			res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET owner = ?, run_state = ? WHERE id = ? AND run_state = ? AND owner = ?`,
-				newOwner, to, r.ID, phase, r.Owner)
+		for _, old := range owners {
+			list, err := s.queryRuns(ctx, s.h, full, `SELECT `+runColumns+` FROM xxl_job_log
+				WHERE run_state = ? AND owner = ? ORDER BY planned_time LIMIT ?`, phase, old, limit)
 			if err != nil {
 				return planned, unknown, err
 			}
-			if n, err := res.RowsAffected(); err != nil || n == 0 {
-				continue // somebody else was faster, or the run ended
+			got, err := s.handOver(ctx, list, phase, to, old, newOwners)
+			if err != nil {
+				return planned, unknown, err
 			}
-			r.Owner = newOwner
 			if to == model.PhasePlanned {
-				planned = append(planned, *r)
+				planned = append(planned, got...)
 			} else {
-				unknown++
+				unknown += len(got)
 			}
 		}
 	}
 	return planned, unknown, nil
 }
 
-// HandOver gives the planned runs of a node that stops to another owner, in one
-// conditional update.
-func (s *Store) HandOver(ctx context.Context, owner, newOwner string) (int64, error) {
-	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET owner = ? WHERE run_state = ? AND owner = ?`,
-		newOwner, model.PhasePlanned, owner)
-	if err != nil {
-		return 0, err
+// openOwners lists who owns runs in a phase, without those in not. It jumps from
+// owner to owner along the index.
+func (s *Store) openOwners(ctx context.Context, phase model.RunPhase, not []string) ([]string, error) {
+	var out []string
+	for last := ""; ; {
+		var next sql.NullString
+		err := s.h.QueryRowContext(ctx, `SELECT MIN(owner) FROM xxl_job_log WHERE run_state = ? AND owner > ?`, phase, last).Scan(&next)
+		if err != nil || !next.Valid {
+			return out, err
+		}
+		if last = next.String; !slices.Contains(not, last) {
+			out = append(out, last)
+		}
 	}
-	return res.RowsAffected()
+}
+
+// handOver deals the runs out to the new owners, each a share in one update.
+func (s *Store) handOver(ctx context.Context, list []model.Run, from, to model.RunPhase, old string, newOwners []string) ([]model.Run, error) {
+	var got []model.Run
+	shares := map[string][]int64{}
+	byID := make(map[int64]*model.Run, len(list))
+	for i := range list {
+		o := newOwners[i%len(newOwners)]
+		shares[o] = append(shares[o], list[i].ID)
+		byID[list[i].ID] = &list[i]
+	}
+	for _, owner := range newOwners {
+		err := chunks(shares[owner], 500, func(ids []int64) error {
+			var part []int64
+			err := s.inTx(ctx, func(tx *sql.Tx) error {
+				part = nil
+				// Locked first: who changed hands meanwhile is no longer found.
+				locked, err := collect(ctx, tx, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+					`SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`) AND run_state = ? AND owner = ? ORDER BY id`+s.d.forUpdate,
+					append(anys(ids), from, old)...)
+				if err != nil || len(locked) == 0 {
+					return err
+				}
+				_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET owner = ?, run_state = ? WHERE id IN (`+marks(len(locked))+`)`,
+					append([]any{owner, to}, anys(locked)...)...)
+				if err != nil {
+					return err
+				}
+				part = locked
+				return nil
+			})
+			for _, id := range part {
+				r := *byID[id]
+				r.Owner, r.Phase = owner, to
+				got = append(got, r)
+			}
+			return err
+		})
+		if err != nil {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// HandOver deals the planned runs of a node that stops out to other owners.
+func (s *Store) HandOver(ctx context.Context, owner string, newOwners []string) (int, error) {
+	total := 0
+	for {
+		list, err := s.queryRuns(ctx, s.w, brief, `SELECT `+runShort+` FROM xxl_job_log
+			WHERE run_state = ? AND owner = ? ORDER BY planned_time LIMIT 2000`, model.PhasePlanned, owner)
+		if err != nil || len(list) == 0 {
+			return total, err
+		}
+		got, err := s.handOver(ctx, list, model.PhasePlanned, model.PhasePlanned, owner, newOwners)
+		total += len(got)
+		if err != nil || len(got) == 0 {
+			return total, err
+		}
+	}
 }
 
 // UnknownRuns lists runs of owner whose sending had no clear answer and is
 // older than sentBeforeMS.
 func (s *Store) UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error) {
-	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log
+	return s.queryRuns(ctx, s.h, full, `SELECT `+runColumns+` FROM xxl_job_log
 		WHERE run_state = ? AND owner = ? AND COALESCE(sent_time, 0) < ? LIMIT ?`, model.PhaseUnknown, owner, sentBeforeMS, limit)
 }
 
 // SendingRuns lists runs of owner that were claimed before sentBeforeMS and
 // have no answer yet.
 func (s *Store) SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error) {
-	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log
+	return s.queryRuns(ctx, s.h, full, `SELECT `+runColumns+` FROM xxl_job_log
 		WHERE run_state = ? AND owner = ? AND sent_time < ? LIMIT ?`, model.PhaseSending, owner, sentBeforeMS, limit)
 }
 
@@ -85,10 +151,10 @@ func (s *Store) Replan(ctx context.Context, owner string, id int64) (bool, error
 	return n == 1, err
 }
 
-// AcceptedRuns lists runs that an executor took before acceptedBeforeMS and has
-// not reported, of every owner.
+// AcceptedRuns lists runs that an executor took and has not reported, of every
+// owner, those planned before plannedBeforeMS, by id after afterID.
 func (s *Store) AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error) {
-	return s.queryRuns(ctx, s.r, false, `SELECT `+runShort+` FROM xxl_job_log
+	return s.queryRuns(ctx, s.h, brief, `SELECT `+runShort+` FROM xxl_job_log
 		WHERE run_state = ? AND planned_time < ? AND id > ? ORDER BY id LIMIT ?`, model.PhaseAccepted, plannedBeforeMS, afterID, limit)
 }
 
@@ -118,16 +184,24 @@ func (s *Store) DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit in
 
 // MarkKill notes on a run in progress that a person asked for its end (or, with
 // on false, takes that back), so that its result counts as killed whoever
-// reports it first. It reports whether the run was still in progress.
-func (s *Store) MarkKill(ctx context.Context, id int64, on bool) (bool, error) {
+// reports it first. The wire kills by job, so the note goes to all runs in
+// progress of the run's job at the run's address. It reports whether the run
+// itself was still in progress.
+func (s *Store) MarkKill(ctx context.Context, r *model.Run, on bool) (bool, error) {
 	var reason any
 	if on {
 		reason = model.ReasonKilled
 	}
-	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE id = ? AND handle_code = 0 AND trigger_code IN (0, 200)`, reason, id)
+	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE id = ? AND handle_code = 0 AND trigger_code IN (0, 200)`, reason, r.ID)
 	if err != nil {
 		return false, err
 	}
 	n, err := res.RowsAffected()
-	return n == 1, err
+	if err != nil || n == 0 {
+		return false, err
+	}
+	_, err = s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE job_id = ? AND run_state IN (?, ?)
+		AND executor_address = ? AND handle_code = 0 AND trigger_code IN (0, 200)`,
+		reason, r.JobID, model.PhaseUnknown, model.PhaseAccepted, r.Address)
+	return true, err
 }

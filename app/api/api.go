@@ -51,6 +51,8 @@ type Options struct {
 	Text func(*model.Error) string
 	// Ready reports why the node cannot schedule, or nil.
 	Ready func(context.Context) error
+	// Metrics answers GET /metrics; nil = not found.
+	Metrics http.Handler
 }
 
 // API answers machines.
@@ -84,6 +86,9 @@ func (a *API) Routes(e *echo.Echo) {
 	probes := []string{http.MethodGet, http.MethodHead}
 	e.Match(probes, "/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
 	e.Match(probes, "/readyz", a.readyz)
+	if a.Metrics != nil {
+		e.GET("/metrics", echo.WrapHandler(a.Metrics))
+	}
 }
 
 func (a *API) readyz(c echo.Context) error {

@@ -1,0 +1,74 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/router"
+)
+
+// choose finds the address; a broadcast without a shard becomes one run per address.
+func (d *dispatcher) choose(ctx context.Context, j *job) error {
+	if j.def.ID == 0 {
+		return model.Errf(model.CodeNotFound, "error.job_not_found", "ID", j.run.JobID)
+	}
+	addresses := d.addresses(j)
+	if j.def.Route == model.RouteBroadcast && j.run.Sharding == "" && len(addresses) > 0 {
+		ok, err := d.store.AddShards(ctx, j.run, len(addresses), d.cfg.Now())
+		if err != nil {
+			return err
+		}
+		if ok {
+			j.run.Sharding = fmt.Sprintf("0/%d", len(addresses))
+		}
+	}
+	index, _ := shard(j.run.Sharding)
+	pick, why, err := d.route.Pick(ctx, router.Request{
+		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, ShardIndex: index,
+		Beat: d.exec.Beat,
+		IdleBeat: func(ctx context.Context, address string) (bool, error) {
+			return d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
+		},
+	})
+	j.address, j.why = pick, why
+	return err
+}
+
+// addresses gives those of the executor, or those that a person gave for this run.
+func (d *dispatcher) addresses(j *job) []string {
+	if j.run.Address != "" {
+		return (&model.Group{AddressList: j.run.Address}).Addresses()
+	}
+	return j.group.Addresses()
+}
+
+// another chooses once more after nothing listened at the address. A shard
+// belongs to its address, so it has no other.
+func (d *dispatcher) another(ctx context.Context, j *job) bool {
+	j.tried = append(j.tried, j.address)
+	if j.def.Route == model.RouteBroadcast || len(j.tried) >= len(d.addresses(j)) {
+		return false
+	}
+	first := j.address
+	if err := d.choose(ctx, j); err != nil || slices.Contains(j.tried, j.address) {
+		j.address = first
+		return false
+	}
+	j.why = fmt.Sprintf("nothing listened at %v; %s", j.tried, j.why)
+	return true
+}
+
+// waits reports whether a run is to be tried again later: its strategy wants an
+// idle executor and all are busy.
+func waits(err error) bool {
+	e, ok := errors.AsType[*model.Error](err)
+	return ok && e.Key == keyGlobalBusy
+}
+
+const keyGlobalBusy = "error.all_nodes_busy_waiting"
+
+func (d *dispatcher) noteHealth(string, Sent, time.Time) {}
