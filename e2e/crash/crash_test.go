@@ -49,7 +49,7 @@ func check(t *testing.T, rows []row, c *counter) tally {
 	var sum tally
 	last := map[int]int64{}
 	for _, r := range rows {
-		if r.reason.String == "cancelled" { // the end of the test stopped the job
+		if r.reason.String == "paused" { // the end of the test stopped the job
 			sum.cancelled++
 			require.Empty(t, c.rings[r.id], "run %d was cancelled and rung", r.id)
 			continue
@@ -64,7 +64,7 @@ func check(t *testing.T, rows []row, c *counter) tally {
 			require.Equal(t, 1, rings, "run %d (job %d, %d) was made", r.id, r.job, r.planned)
 			sum.made++
 		case r.state == 6:
-			require.Equal(t, "misfire", r.reason.String, "run %d", r.id)
+			require.Equal(t, "center_down", r.reason.String, "run %d", r.id)
 			require.Zero(t, rings, "run %d was missed and rung", r.id)
 			sum.misfired++
 		default:
