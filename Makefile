@@ -3,13 +3,14 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean
+.PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean \
+	bench bench-checker bench-checker-sqlite bench-throughput bench-burst bench-scale bench-history
 
 # Distributions hide servers from ordinary users.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 IMAGE ?= carillon:dev
 # Everything but the tests that need a browser, npm packages or much time.
-UNIT := $$(go list ./... | grep -v /e2e)
+UNIT := $$(go list ./... | grep -v -e /e2e -e /bench$$)
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -27,10 +28,10 @@ setup: ## get what the tests need (MariaDB, Chromium, npm packages into .tools)
 test: setup verify ## everything: setup, verify, all tests with MariaDB, browser and foreign executors
 	@go build -o .tools/testsum ./scripts/testsum
 	@{ rc=0; go test -json -count=1 $(UNIT) || rc=1; \
-	   go test -json -count=1 -p=1 -timeout=15m ./e2e/... || rc=1; \
+	   go test -json -count=1 -p=1 -timeout=15m ./e2e/... ./bench || rc=1; \
 	   exit $$rc; } | .tools/testsum
 
-unit: ## the fast tests: everything but the journeys in e2e (needs MariaDB)
+unit: ## the fast tests: everything but the journeys in e2e and bench (needs MariaDB)
 	go test $(UNIT)
 
 race: ## all tests with the race detector (needs a C compiler and make setup)
@@ -48,6 +49,27 @@ vendor-static: ## fetch the third-party browser files again (needs npm)
 screenshots: setup ## take the pictures in docs/images again
 	mkdir -p docs/images
 	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^TestScreenshots$$' ./e2e
+
+# The figures of docs/benchmarks.md; each takes minutes.
+bench: bench-checker bench-checker-sqlite bench-throughput bench-burst bench-scale bench-history ## all proofs and measurements
+
+bench-checker: setup ## made exactly once? 10 minutes, 3 nodes on MariaDB, every fault
+	go run ./bench --nodes 3 checker --duration 10m
+
+bench-checker-sqlite: setup ## the same on SQLite, one node that is killed
+	go run ./bench --engine sqlite checker --duration 10m --faults kill
+
+bench-throughput: setup ## highest sustained rate of completed runs
+	go run ./bench throughput
+
+bench-burst: setup ## many jobs due at one instant
+	go run ./bench burst
+
+bench-scale: setup ## one scan beside up to a million stored jobs
+	go run ./bench scale
+
+bench-history: setup ## the pages with ten million stored runs
+	go run ./bench history
 
 image: ## build the container image carillon:dev
 	docker build -t $(IMAGE) .

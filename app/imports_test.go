@@ -31,12 +31,15 @@ func mayImport() map[string][]string {
 		"i18n":            {},
 		"model":           {},
 		"store":           {"model"},
-		"store/storetest": {"store", "migrations", "model"},
+		"store/storetest": {"store", "store/storetest/mariadb", "migrations", "model"},
 		"migrations":      {},
 		"e2e":             {"app", "model"},
-		"e2e/crash":       {},
-		"e2e/interop":     {},
-		"scripts/testsum": {},
+		"bench":           {"app", "protocol", "store/storetest/mariadb"},
+
+		"store/storetest/mariadb": {},
+		"e2e/crash":               {},
+		"e2e/interop":             {},
+		"scripts/testsum":         {},
 	}
 }
 

@@ -63,6 +63,14 @@ func (l *loop) run(ctx context.Context, now func() time.Time, log *slog.Logger) 
 	}
 }
 
+// wake asks for a pass at once; it does not wait.
+func (l *loop) wake() {
+	select {
+	case l.nudge <- struct{}{}:
+	default:
+	}
+}
+
 func (l *loop) once(ctx context.Context, now func() time.Time, log *slog.Logger, body func(context.Context, time.Time) error) {
 	began := now()
 	err := safely(ctx, began, body)

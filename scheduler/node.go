@@ -20,6 +20,7 @@ type node struct {
 	cfg    Config
 	fatal  func(error)
 	report func(context.Context, *model.Node) // fills in what the node tells of itself; may be nil
+	gone   func()                             // another node is not there any more; may be nil
 
 	mu      sync.Mutex
 	epoch   int64
@@ -116,6 +117,13 @@ func (n *node) refresh(ctx context.Context) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	before := n.alive
+	defer func() {
+		left := func(o string) bool { return !slices.Contains(n.alive, o) }
+		if n.gone != nil && slices.ContainsFunc(before, left) {
+			n.gone()
+		}
+	}()
 	me := n.ownerLocked()
 	n.alive = []string{me}
 	n.working = nil

@@ -56,11 +56,13 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 	lost := newLostMonitor(store, exec, cfg)
 	lost.leads, lost.complete = s.node.leads, s.Complete
 	s.disp.gone = lost.noteGone
+	adopt := &loop{name: "takeover", every: time.Second, nudge: make(chan struct{}, 1), body: take.adopt, nudged: take.adopt}
+	s.node.gone = adopt.wake
 	jitter := func(d time.Duration) time.Duration { return rand.N(d) }
 	s.loops = []*loop{
 		{name: "plan", every: time.Second, body: plan.plan},
 		s.fetch,
-		{name: "takeover", every: time.Second, body: take.adopt},
+		adopt,
 		{name: "beat", every: time.Second, body: func(ctx context.Context, now time.Time) error {
 			paused := s.node.sinceBeat(now) > cfg.TakeoverWindow
 			if err := s.node.beat(ctx, now); err != nil || !paused {
@@ -238,12 +240,7 @@ func (s *Scheduler) fail(err error) {
 func (s *Scheduler) Owner() string { return s.node.owner() }
 
 // Nudge makes the node look for new planned runs at once.
-func (s *Scheduler) Nudge() {
-	select {
-	case s.fetch.nudge <- struct{}{}:
-	default:
-	}
-}
+func (s *Scheduler) Nudge() { s.fetch.wake() }
 
 // fetchAhead is how far before their instants runs are loaded into the ring.
 const fetchAhead = 1500 * time.Millisecond

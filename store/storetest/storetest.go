@@ -17,11 +17,12 @@ import (
 	"github.com/carillon-scheduler/carillon/migrations"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/store"
+	"github.com/carillon-scheduler/carillon/store/storetest/mariadb"
 )
 
 // Suite holds the database servers of one test binary.
 type Suite struct {
-	maria *MariaDB
+	maria *mariadb.Server
 	count atomic.Int64
 }
 
@@ -30,7 +31,7 @@ type Suite struct {
 //	var suite storetest.Suite
 //	func TestMain(m *testing.M) { os.Exit(suite.Run(m)) }
 func (s *Suite) Run(m *testing.M) int {
-	maria, err := StartMariaDB(context.Background())
+	maria, err := mariadb.Start(context.Background(), mariadb.Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

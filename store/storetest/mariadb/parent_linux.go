@@ -1,4 +1,4 @@
-package storetest
+package mariadb
 
 import (
 	"os/exec"

@@ -1,4 +1,5 @@
-package storetest
+// Package mariadb runs a throw-away MariaDB server for tests and benchmarks.
+package mariadb
 
 import (
 	"context"
@@ -17,18 +18,29 @@ import (
 	_ "github.com/go-sql-driver/mysql" // readiness check
 )
 
-// MariaDB is a throw-away server in a temporary folder, on a loopback port.
-// Durability is off: it is fast and forgets everything.
-type MariaDB struct {
+// Server is a MariaDB server in a temporary folder, on a loopback port.
+type Server struct {
 	Port int
-	dir  string
-	cmd  *exec.Cmd
-	done chan error
+
+	dir    string
+	daemon string
+	args   []string
+	cmd    *exec.Cmd
+	done   chan error
 }
 
-// StartMariaDB starts a server and waits until it answers. The server is
-// missing is an error that says what to install, never a skip.
-func StartMariaDB(ctx context.Context) (*MariaDB, error) {
+// Options say how the server behaves.
+type Options struct {
+	// Durable makes it keep every commit when it is killed, as production does.
+	// Without it the server is faster and may forget the last second.
+	Durable bool
+	// BufferPoolMB is the memory for pages; default 128.
+	BufferPoolMB int
+}
+
+// Start starts a server and waits until it answers. That the program is missing
+// is an error that says what to install, never a skip.
+func Start(ctx context.Context, o Options) (*Server, error) {
 	install, err1 := exec.LookPath("mariadb-install-db")
 	daemon, err2 := exec.LookPath("mariadbd")
 	if err := errors.Join(err1, err2); err != nil {
@@ -38,7 +50,7 @@ func StartMariaDB(ctx context.Context) (*MariaDB, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &MariaDB{dir: dir, done: make(chan error, 1)}
+	m := &Server{dir: dir, daemon: daemon}
 	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data")}
 	if os.Geteuid() == 0 { // the server refuses to run as root
 		if err := giveToMySQL(dir); err != nil {
@@ -53,15 +65,23 @@ func StartMariaDB(ctx context.Context) (*MariaDB, error) {
 	if m.Port, err = freePort(); err != nil {
 		return nil, errors.Join(err, m.clean())
 	}
-	return m, m.start(ctx, daemon, args)
+	if o.BufferPoolMB == 0 {
+		o.BufferPoolMB = 128
+	}
+	args = append(args,
+		"--socket="+filepath.Join(dir, "s"), "--pid-file="+filepath.Join(dir, "pid"),
+		"--bind-address=127.0.0.1", "--port="+strconv.Itoa(m.Port), "--skip-log-bin", "--skip-name-resolve",
+		fmt.Sprintf("--innodb-buffer-pool-size=%dM", o.BufferPoolMB), "--max-connections=400")
+	if !o.Durable {
+		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0")
+	}
+	m.args = args
+	return m, m.start(ctx)
 }
 
-func (m *MariaDB) start(ctx context.Context, daemon string, args []string) error {
-	m.cmd = exec.Command(daemon, append(args,
-		"--socket="+filepath.Join(m.dir, "s"), "--pid-file="+filepath.Join(m.dir, "pid"),
-		"--bind-address=127.0.0.1", "--port="+strconv.Itoa(m.Port), "--skip-log-bin", "--skip-name-resolve",
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-buffer-pool-size=128M", "--max-connections=400")...)
-	log, err := os.Create(filepath.Join(m.dir, "log"))
+func (m *Server) start(ctx context.Context) error {
+	m.cmd, m.done = exec.Command(m.daemon, m.args...), make(chan error, 1)
+	log, err := os.OpenFile(filepath.Join(m.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -71,11 +91,11 @@ func (m *MariaDB) start(ctx context.Context, daemon string, args []string) error
 	if err := m.cmd.Start(); err != nil {
 		return errors.Join(err, m.clean())
 	}
-	go func() { m.done <- m.cmd.Wait() }()
+	go func(cmd *exec.Cmd, done chan error) { done <- cmd.Wait() }(m.cmd, m.done)
 	return m.wait(ctx)
 }
 
-func (m *MariaDB) wait(ctx context.Context) error {
+func (m *Server) wait(ctx context.Context) error {
 	db, err := sql.Open("mysql", m.dsn(""))
 	if err != nil {
 		return err
@@ -98,12 +118,12 @@ func (m *MariaDB) wait(ctx context.Context) error {
 	}
 }
 
-func (m *MariaDB) dsn(database string) string {
+func (m *Server) dsn(database string) string {
 	return fmt.Sprintf("root@tcp(127.0.0.1:%d)/%s", m.Port, database)
 }
 
 // Create makes an empty database and returns its URL.
-func (m *MariaDB) Create(ctx context.Context, name string) (string, error) {
+func (m *Server) Create(ctx context.Context, name string) (string, error) {
 	db, err := sql.Open("mysql", m.dsn(""))
 	if err != nil {
 		return "", err
@@ -115,8 +135,29 @@ func (m *MariaDB) Create(ctx context.Context, name string) (string, error) {
 	return fmt.Sprintf("mysql://root@127.0.0.1:%d/%s", m.Port, name), nil
 }
 
+// Restart ends the server, gently or with kill -9, lets it be away for a while
+// and starts it again on its data. It returns when the server answers.
+func (m *Server) Restart(ctx context.Context, kill bool, away time.Duration) error {
+	sig := os.Signal(syscall.SIGTERM)
+	if kill {
+		sig = syscall.SIGKILL
+	}
+	if err := m.cmd.Process.Signal(sig); err != nil {
+		return err
+	}
+	<-m.done
+	select {
+	case <-ctx.Done():
+	case <-time.After(away):
+	}
+	return m.start(context.WithoutCancel(ctx))
+}
+
+// PID is the process id.
+func (m *Server) PID() int { return m.cmd.Process.Pid }
+
 // Stop ends the server and removes its folder.
-func (m *MariaDB) Stop() error {
+func (m *Server) Stop() error {
 	if err := m.cmd.Process.Signal(syscall.SIGTERM); err == nil {
 		select {
 		case <-m.done:
@@ -128,7 +169,7 @@ func (m *MariaDB) Stop() error {
 	return m.clean()
 }
 
-func (m *MariaDB) clean() error { return os.RemoveAll(m.dir) }
+func (m *Server) clean() error { return os.RemoveAll(m.dir) }
 
 // giveToMySQL lets the user mysql into the folder.
 func giveToMySQL(dir string) error {
