@@ -211,12 +211,6 @@ func (c *counter) counted() map[int64]ring {
 	return out
 }
 
-func (c *counter) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.rings = map[int64]*ring{}
-}
-
 // fails says which runs the flaky handler fails.
 func fails(id int64) bool { return spread(id)%3 == 0 }
 

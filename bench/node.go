@@ -90,16 +90,6 @@ func (n *node) kill() {
 	n.cmd = nil
 }
 
-// stop ends the process as an operator would.
-func (n *node) stop() error {
-	if err := n.signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	<-n.done
-	n.cmd = nil
-	return nil
-}
-
 func (n *node) signal(s syscall.Signal) error { return n.cmd.Process.Signal(s) }
 
 func (n *node) pid() int {

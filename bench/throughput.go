@@ -13,6 +13,7 @@ import (
 type ThroughputCmd struct {
 	Rates    []int         `help:"Runs per second to try, one after the other." default:"500,1000,2000,4000,6000,8000,10000"`
 	Duration time.Duration `help:"How long each." default:"20s"`
+	Profile  string        `help:"Write CPU profiles of the center: this prefix, rate and .pprof." placeholder:"PREFIX"`
 }
 
 // sustained is the share of the wanted rate that must be completed.
@@ -33,7 +34,7 @@ func (c *ThroughputCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) 
 	best := 0
 	var rows [][]string
 	for i, rate := range c.Rates {
-		s, err := flags.open(ctx, siteNeeds{pool: 1024})
+		s, err := flags.open(ctx, siteNeeds{pool: 1024, args: c.pprofArgs()})
 		if err != nil {
 			return err
 		}
@@ -79,11 +80,15 @@ func (c *ThroughputCmd) measure(ctx context.Context, s *site, rate int) (*load, 
 	if err != nil {
 		return nil, err
 	}
+	profile := c.profile(ctx, rate)
 	if err := pause(ctx, c.Duration); err != nil {
 		return nil, err
 	}
 	after, err := s.look(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := profile(); err != nil {
 		return nil, err
 	}
 	sec := after.at.Sub(before.at).Seconds()
@@ -166,4 +171,30 @@ func (s *site) lateness(ctx context.Context, from, to time.Time) ([]time.Duratio
 		return nil, errors.New("nothing reached the executors")
 	}
 	return out, nil
+}
+
+// pprofAddress is where the center's profiler listens when a profile is wanted.
+const pprofAddress = "127.0.0.1:16060"
+
+func (c *ThroughputCmd) pprofArgs() []string {
+	if c.Profile == "" {
+		return nil
+	}
+	return []string{"--pprof", pprofAddress}
+}
+
+// profile begins to fetch a CPU profile; the function it gives waits for it.
+func (c *ThroughputCmd) profile(ctx context.Context, rate int) (wait func() error) {
+	if c.Profile == "" {
+		return func() error { return nil }
+	}
+	done := make(chan error, 1)
+	go func() {
+		body, err := get(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", pprofAddress, max(1, int(c.Duration.Seconds())-1)))
+		if err == nil {
+			err = os.WriteFile(fmt.Sprintf("%s%d.pprof", c.Profile, rate), body, 0o644)
+		}
+		done <- err
+	}()
+	return func() error { return <-done }
 }

@@ -132,6 +132,7 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	}
 	columns := goose.NewGoMigration(2, &goose.GoFunc{RunDB: addCarillonColumns(engine, carillonColumns(), carillonIndexes())}, nil)
 	trust := goose.NewGoMigration(5, &goose.GoFunc{RunDB: addCarillonColumns(engine, trustColumns(), trustIndexes())}, nil)
+	lean := goose.NewGoMigration(6, &goose.GoFunc{RunDB: leanIndexes(engine)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean))
 }

@@ -31,9 +31,9 @@ type Config struct {
 
 	PlanPage       int // jobs per planning transaction; default 500
 	RingCapacity   int // runs in memory; the rest waits on disk; default 20000
-	FastWorkers    int // default 256
+	FastWorkers    int // default 512
 	SlowWorkers    int // default 32
-	AddressLimit   int // runs being sent to one address at a time; default 64
+	AddressLimit   int // runs being sent to one address at a time; default 128
 	SlowThreshold  time.Duration
 	SlowPerMinute  int
 	MaxMissedRows  int // rows written for one job's misfires at once, the rest in one; default 1000
@@ -73,9 +73,9 @@ func (c Config) withDefaults() Config {
 	defN(&c.SlowPerMinute, 10)
 	defN(&c.PlanPage, 500)
 	defN(&c.RingCapacity, 20000)
-	defN(&c.FastWorkers, 256)
+	defN(&c.FastWorkers, 512)
 	defN(&c.SlowWorkers, 32)
-	defN(&c.AddressLimit, 64)
+	defN(&c.AddressLimit, 128)
 	defN(&c.MaxMissedRows, 1000)
 	defN(&c.ProbeParallel, 8)
 	defN(&c.RetentionBatch, 1000)

@@ -37,6 +37,7 @@ type dispatcher struct {
 	fast, slow *lane
 	gates      *gates
 	slowness   slowness
+	reloads    *batcher[*model.Run, *job]
 	claims     *batcher[model.Claim, bool]
 	records    *batcher[model.Dispatch, struct{}]
 	accepts    *accepts
@@ -61,6 +62,7 @@ func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *di
 		accepts:  newAccepts(store, cfg.Now),
 		gone:     func(string, time.Time) {},
 	}
+	d.reloads = newBatcher(maxBatch, d.load)
 	d.claims = newBatcher(maxBatch, d.writeClaims)
 	d.records = newBatcher(maxBatch, d.writeRecords)
 	return d
@@ -94,6 +96,7 @@ func (d *dispatcher) laneOf(now time.Time, j *job) *lane {
 
 // load brings the jobs and executors of many runs in two statements.
 func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error) {
+	now := d.cfg.Now()
 	var jobIDs, groupIDs []int
 	seen := map[int]bool{}
 	for _, r := range runs {
@@ -117,7 +120,6 @@ func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 	if err != nil {
 		return nil, err
 	}
-	now := d.cfg.Now()
 	out := make([]*job, len(runs))
 	for i, r := range runs {
 		def := defs[r.JobID]
@@ -165,7 +167,7 @@ func (d *dispatcher) safely(ctx context.Context, j *job) {
 // the run had to wait, so that an edit takes effect.
 func (d *dispatcher) dispatch(ctx context.Context, j *job) {
 	if d.cfg.Now().Sub(j.loadedAt) > time.Second {
-		fresh, err := d.load(ctx, []*model.Run{j.run})
+		fresh, err := d.reloads.do(ctx, j.run)
 		if err != nil {
 			d.cfg.Logger.Error("cannot load a due run, it is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 			d.ring.forget(j.run.ID)

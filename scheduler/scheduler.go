@@ -125,6 +125,7 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	sendCtx, s.stopSend = context.WithCancel(base)
 	writeCtx, s.stopWrite = context.WithCancel(base)
 
+	s.writing.Go(func() { s.disp.reloads.run(writeCtx, base) })
 	s.writing.Go(func() { s.disp.claims.run(writeCtx, base) })
 	s.writing.Go(func() { s.disp.records.run(writeCtx, base) })
 	s.writing.Go(func() { s.done.run(writeCtx, base) })

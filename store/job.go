@@ -227,10 +227,15 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 		if reschedule {
 			return s.cancelPlanned(ctx, tx, j.ID, model.ReasonCancelled, now)
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET job_group = ?, executor_handler = ?, executor_param = ?
-			WHERE job_id = ? AND run_state = ? AND trigger_type IN (?, ?)`,
-			j.GroupID, j.Handler, j.Param, j.ID, model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)
-		return err
+		ids, _, err := s.plannedOf(ctx, tx, j.ID)
+		if err != nil {
+			return err
+		}
+		return chunks(ids, 500, func(part []int64) error {
+			_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET job_group = ?, executor_handler = ?, executor_param = ?
+				WHERE id IN (`+marks(len(part))+`)`, append([]any{j.GroupID, j.Handler, j.Param}, anys(part)...)...)
+			return err
+		})
 	})
 }
 
@@ -269,26 +274,14 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 // missed ones. Their fire keys are freed, so a new definition may plan the same
 // instants. Runs that a person, a parent or a retry asked for stay.
 func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason string, now time.Time) error {
-	rows, err := tx.QueryContext(ctx, `SELECT id, trigger_time FROM xxl_job_log WHERE job_id = ? AND run_state = ? AND trigger_type IN (?, ?)`+s.d.forUpdate,
-		jobID, model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)
-	if err != nil {
+	ids, instants, err := s.plannedOf(ctx, tx, jobID)
+	if err != nil || len(ids) == 0 {
 		return err
 	}
-	defer rows.Close()
-	var ids []int64
 	count := tally{}
-	for rows.Next() {
-		var id int64
-		var at time.Time
-		if err := rows.Scan(&id, s.scanTime(&at)); err != nil {
-			return err
-		}
-		ids = append(ids, id)
+	for _, at := range instants {
 		count.add(at, -1, 0, 0, 1)
 		count.fires(at, reason, 1)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(ids) == 0 {
-		return err
 	}
 	err = chunks(ids, 500, func(part []int64) error {
 		args := []any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}
@@ -300,6 +293,29 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 		return err
 	}
 	return s.addTally(ctx, tx, count, now)
+}
+
+// plannedOf locks the scheduled runs of a job that were not sent and gives them
+// with their trigger times. All planned runs are few, all runs of a job may be
+// millions: the sum keeps the engine from the index on the job.
+func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int) (ids []int64, at []time.Time, err error) {
+	found, err := collect(ctx, tx, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+		`SELECT id FROM xxl_job_log WHERE run_state = ? AND job_id + 0 = ?`, model.PhasePlanned, jobID)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = chunks(found, 500, func(part []int64) error {
+		_, err := collect(ctx, tx, func(x row) (none struct{}, err error) {
+			var id int64
+			var t time.Time
+			err = x.Scan(&id, s.scanTime(&t))
+			ids, at = append(ids, id), append(at, t)
+			return none, err
+		}, `SELECT id, trigger_time FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND trigger_type IN (?, ?)`+s.d.forUpdate,
+			append(anys(part), model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)...)
+		return err
+	})
+	return ids, at, err
 }
 
 // changedOne turns "no row matched" into an error with the given key.

@@ -6,6 +6,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -75,7 +76,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.w = sql.OpenDB(work)
+		s.w = sql.OpenDB(readCommitted{work})
 		s.w.SetMaxOpenConns(o.MaxConns)
 		s.w.SetMaxIdleConns(o.MaxConns)
 		s.w.SetConnMaxIdleTime(2 * time.Second)
@@ -87,6 +88,27 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("cannot reach the database %s: %w", redact(o.URL), err), s.Close())
 	}
 	return s, nil
+}
+
+// readCommitted sets the isolation once per connection instead of once per
+// transaction: less gap locking, and statements see what others committed before
+// them. The statement is the same in MySQL and MariaDB, the variable is not.
+type readCommitted struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver cannot set the isolation level"), conn.Close())
+	}
+	if _, err := x.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 func (s *Store) openSQLite(path string) error {

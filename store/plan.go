@@ -74,17 +74,23 @@ func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPla
 	return len(rows), s.advance(ctx, tx, going, byID)
 }
 
-// advance moves the jobs' fire times, guarded by the old ones. Jobs that move
-// alike share a statement: thousands of jobs that fire each second are common.
+// advance moves the jobs' fire times. The rows were locked when they were read, so
+// the distance is enough; that a job still runs is checked all the same. Jobs that
+// move as far share a statement: thousands of jobs that fire each second are common.
 func (s *Store) advance(ctx context.Context, tx *sql.Tx, ids []int, byID map[int]*model.JobPlan) error {
 	type move struct {
-		old, last, next int64
-		turns           int
+		last, next int64 // from the old next fire
+		turns      int
 	}
 	alike := map[move][]int{}
+	var alone []int
 	for _, id := range ids {
 		p := byID[id]
-		m := move{p.OldMS, p.LastMS, p.NextMS, p.Turns}
+		if p.LastMS < p.OldMS || p.OldMS == 0 { // nothing was made
+			alone = append(alone, id)
+			continue
+		}
+		m := move{p.LastMS - p.OldMS, p.NextMS - p.OldMS, p.Turns}
 		alike[m] = append(alike[m], id)
 	}
 	check := func(res sql.Result, err error, want int) error {
@@ -96,16 +102,16 @@ func (s *Store) advance(ctx context.Context, tx *sql.Tx, ids []int, byID map[int
 		}
 		return nil
 	}
-	var alone []int
 	for m, same := range alike {
 		if len(same) < 4 {
 			alone = append(alone, same...)
 			continue
 		}
 		err := chunks(same, 1000, func(part []int) error {
-			res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = ?, trigger_next_time = ?,
-				carillon_turn = COALESCE(carillon_turn, 0) + ? WHERE id IN (`+marks(len(part))+`) AND trigger_status = 1 AND trigger_next_time = ?`,
-				append(append([]any{m.last, m.next, m.turns}, anys(part)...), m.old)...)
+			// MySQL assigns from left to right: the last fire first.
+			res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = trigger_next_time + ?, trigger_next_time = trigger_next_time + ?,
+				carillon_turn = COALESCE(carillon_turn, 0) + ? WHERE id IN (`+marks(len(part))+`) AND trigger_status = 1`,
+				append([]any{m.last, m.next, m.turns}, anys(part)...)...)
 			return check(res, err, len(part))
 		})
 		if err != nil {

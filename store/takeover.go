@@ -200,7 +200,7 @@ func (s *Store) MarkKill(ctx context.Context, r *model.Run, on bool) (bool, erro
 	if err != nil || n == 0 {
 		return false, err
 	}
-	_, err = s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE job_id = ? AND run_state IN (?, ?)
+	_, err = s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE job_id + 0 = ? AND run_state IN (?, ?)
 		AND executor_address = ? AND handle_code = 0 AND trigger_code IN (0, 200)`,
 		reason, r.JobID, model.PhaseUnknown, model.PhaseAccepted, r.Address)
 	return true, err

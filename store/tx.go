@@ -43,12 +43,7 @@ func (s *Store) inTxN(ctx context.Context, n int, fn func(tx *sql.Tx) error) err
 }
 
 func (s *Store) once(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	opts := &sql.TxOptions{}
-	if s.d.name == "mysql" {
-		// Less gap locking, and statements see what others committed before them.
-		opts.Isolation = sql.LevelReadCommitted
-	}
-	tx, err := s.w.BeginTx(ctx, opts)
+	tx, err := s.w.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
