@@ -40,7 +40,7 @@ func (c *counter) callBack(ctx context.Context, results chan protocol.Callback) 
 		case r := <-results:
 			batch = append(batch, r)
 		}
-		for len(batch) < 200 && len(results) > 0 {
+		for len(batch) < 1000 && len(results) > 0 {
 			batch = append(batch, <-results)
 		}
 		body, err := json.Marshal(batch)

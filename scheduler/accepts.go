@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -11,7 +12,14 @@ import (
 
 // acceptDelay is how long the note "the executor has it" may wait for the
 // result: most runs are short, and then one write says both.
-const acceptDelay = 60 * time.Millisecond
+const acceptDelay = 300 * time.Millisecond
+
+const (
+	// acceptsAtOnce is how many notes one pass writes.
+	acceptsAtOnce = 300
+	// acceptsMax is how many notes may wait.
+	acceptsMax = 30000
+)
 
 // accepts holds what executors took and what is not written down yet. When the
 // process dies with it, the rows say "sending" and the executors are asked.
@@ -59,18 +67,24 @@ func (a *accepts) take(id int64) (model.Dispatch, bool) {
 // flush writes notes down that are older than the delay. What cannot be written
 // is kept for the next time.
 func (a *accepts) flush(ctx context.Context, now time.Time) error {
-	return a.write(ctx, func(x accepted) bool { return now.Sub(x.at) >= acceptDelay })
+	return a.write(ctx, acceptsAtOnce, func(x accepted) bool { return now.Sub(x.at) >= acceptDelay })
 }
 
 // flushAll writes everything down.
 func (a *accepts) flushAll(ctx context.Context) error {
-	return a.write(ctx, func(accepted) bool { return true })
+	return a.write(ctx, math.MaxInt, func(accepted) bool { return true })
 }
 
-func (a *accepts) write(ctx context.Context, due func(accepted) bool) error {
+// write notes down, at most about limit unless they are becoming too many. Under
+// load the results come late: a note that waits for them costs nothing.
+func (a *accepts) write(ctx context.Context, limit int, due func(accepted) bool) error {
 	a.mu.Lock()
+	limit = max(limit, len(a.m)-acceptsMax)
 	var list []model.Dispatch
 	for id, x := range a.m {
+		if len(list) >= limit {
+			break
+		}
 		if due(x) {
 			list = append(list, x.d)
 			delete(a.m, id)

@@ -59,12 +59,12 @@ func (b *batcher[In, Out]) run(ctx, last context.Context) {
 
 func (b *batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) {
 	waiting := []batchItem[In, Out]{first}
-	items := first.in
+	items := append(make([]In, 0, len(first.in)+len(b.in)), first.in...) // a copy: it belongs to the caller
 	for len(items) < b.max {
 		select {
 		case next := <-b.in:
 			waiting = append(waiting, next)
-			items = append(items[:len(items):len(items)], next.in...)
+			items = append(items, next.in...)
 			continue
 		default:
 		}

@@ -120,8 +120,12 @@ func (s *Store) RecordDispatches(ctx context.Context, list []model.Dispatch, now
 		at          int64
 	}
 	alike := map[kind][]int64{}
+	step := int64(tick)
+	if len(list) > 100 {
+		step *= 10
+	}
 	for _, d := range list {
-		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / tick * tick}
+		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / step * step}
 		alike[k] = append(alike[k], d.RunID)
 	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -141,9 +142,10 @@ func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, n
 		accepted, finished int64
 	}
 	alike := map[kind][]*model.Run{}
+	step := tickOf(won)
 	for i := range won {
 		r := &won[i]
-		k := kind{r.HandleCode, r.TriggerCode, r.Reason, r.TriggerMsg, r.AcceptedMS / tick * tick, r.FinishedMS / tick * tick}
+		k := kind{r.HandleCode, r.TriggerCode, r.Reason, r.TriggerMsg, r.AcceptedMS / step * step, r.FinishedMS / step * step}
 		alike[k] = append(alike[k], r)
 	}
 	for k, runs := range alike {
@@ -175,6 +177,21 @@ func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, n
 		}
 	}
 	return nil
+}
+
+// tickOf is the resolution of times for a batch: coarser when a batch is large and
+// its runs were taken over a longer time, so that load does not multiply statements.
+func tickOf(runs []model.Run) int64 {
+	first, last := int64(math.MaxInt64), int64(0)
+	for i := range runs {
+		if at := runs[i].AcceptedMS; at != 0 {
+			first, last = min(first, at), max(last, at)
+		}
+	}
+	if len(runs) < 100 || last <= first {
+		return tick
+	}
+	return max(tick, (last-first)/16)
 }
 
 // correct replaces the center's guess "lost" by what the executor reports late.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -174,17 +175,14 @@ func (s *Store) runValues(r *model.Run) []any {
 func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
 	count := tally{}
 	err := chunks(runs, 300, func(part []model.Run) error {
-		var args []any
-		values := ""
+		const columns = 25
+		args := make([]any, 0, columns*len(part))
 		for i := range part {
-			v := s.runValues(&part[i])
-			if i > 0 {
-				values += ","
-			}
-			values += "(" + marks(len(v)) + ")"
-			args = append(args, v...)
+			args = append(args, s.runValues(&part[i])...)
 			countNew(count, &part[i], s.loc)
 		}
+		one := "(" + marks(columns) + "),"
+		values := strings.TrimSuffix(strings.Repeat(one, len(part)), ",")
 		_, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+values, args...)
 		return err
 	})
