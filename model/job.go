@@ -77,6 +77,18 @@ type Job struct {
 	Turn            int64 // fires so far: the turn of ROUND, shared by all nodes
 }
 
+// Definition is what of a job is needed to ring an executor.
+type Definition struct {
+	ID, GroupID    int
+	Route          RouteStrategy
+	Handler, Param string
+	Block          BlockStrategy
+	TimeoutSec     int
+	GlueType       GlueType
+	GlueSource     string
+	GlueUpdateTime time.Time
+}
+
 // ChildIDList splits the comma separated child ids. Blanks around the commas
 // and empty items are ignored; an item that is no positive 32-bit number is an
 // error that names it.

@@ -16,8 +16,8 @@ import (
 // job is one run on its way to an executor.
 type job struct {
 	run      *model.Run
-	def      model.Job
-	group    model.Group
+	def      *model.Definition // zero when the job is gone
+	group    *model.Group      // zero when there is none
 	loadedAt time.Time
 	address  string // chosen; set again by each attempt
 	why      string
@@ -105,7 +105,7 @@ func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 			jobIDs = append(jobIDs, r.JobID)
 		}
 	}
-	defs, err := d.store.JobsByID(ctx, jobIDs)
+	defs, err := d.store.Definitions(ctx, jobIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +120,19 @@ func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 	if err != nil {
 		return nil, err
 	}
+	shared := make(map[int]*model.Group, len(groups))
+	for id, g := range groups {
+		shared[id] = &g
+	}
 	out := make([]*job, len(runs))
 	for i, r := range runs {
-		def := defs[r.JobID]
-		out[i] = &job{run: r, def: def, group: groups[def.GroupID], loadedAt: now}
+		j := &job{run: r, def: defs[r.JobID], group: &model.Group{}, loadedAt: now}
+		if j.def == nil {
+			j.def = &model.Definition{}
+		} else if g := shared[j.def.GroupID]; g != nil {
+			j.group = g
+		}
+		out[i] = j
 	}
 	return out, nil
 }

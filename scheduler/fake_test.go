@@ -73,6 +73,18 @@ func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, e
 }
 
 func (m *memory) JobsByID(context.Context, []int) (map[int]model.Job, error) { return m.jobs, m.err() }
+func (m *memory) Definitions(context.Context, []int) (map[int]*model.Definition, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[int]*model.Definition{}
+	for id, j := range m.jobs {
+		out[id] = &model.Definition{
+			ID: j.ID, GroupID: j.GroupID, Route: j.Route, Handler: j.Handler, Param: j.Param, Block: j.Block, TimeoutSec: j.TimeoutSec,
+			GlueType: j.GlueType, GlueSource: j.GlueSource, GlueUpdateTime: j.GlueUpdateTime,
+		}
+	}
+	return out, m.err()
+}
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
 	return m.groups, m.err()
 }

@@ -28,6 +28,7 @@ type Store interface {
 	RunsByID(ctx context.Context, ids []int64) ([]model.Run, error)
 	CountDue(ctx context.Context, owner string, nowMS int64) (int, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
+	Definitions(ctx context.Context, ids []int) (map[int]*model.Definition, error)
 	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)

@@ -50,7 +50,8 @@ func (r *ring) add(runs []model.Run) int {
 			continue
 		}
 		r.known[runs[i].ID] = true
-		heap.Push(&r.queue, ringItem{runs[i].PlannedMS, &runs[i]})
+		run := runs[i] // its own memory: it is let go one by one
+		heap.Push(&r.queue, ringItem{run.PlannedMS, &run})
 		n++
 	}
 	if n > 0 {

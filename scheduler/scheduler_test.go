@@ -157,7 +157,7 @@ func TestAClaimThatIsTooOldIsNotSent(t *testing.T) {
 		m.put(planned(1))
 		r := m.get(1)
 		calls = 0
-		j := &job{run: &r, def: m.jobs[1], group: m.groups[1], loadedAt: base, address: "http://a/"}
+		j := &job{run: &r, def: &model.Definition{ID: 1}, group: &model.Group{}, loadedAt: base, address: "http://a/"}
 		d.send(t.Context(), j)
 		require.Empty(t, exec.rings)
 		require.Equal(t, model.PhaseSending, m.get(1).Phase, "left to be settled")

@@ -16,12 +16,13 @@ func (s *Store) PlannedIDs(ctx context.Context, owner string, untilMS int64, lim
 		model.PhasePlanned, owner, untilMS, limit)
 }
 
-// RunsByID reads runs that are still planned, in no order.
+// RunsByID reads what ringing needs of runs that are still planned, in no order.
 func (s *Store) RunsByID(ctx context.Context, ids []int64) ([]model.Run, error) {
 	var out []model.Run
 	err := chunks(ids, 1000, func(part []int64) error {
-		list, err := s.queryRuns(ctx, s.h, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) AND run_state = ?`,
-			append(anys(part), model.PhasePlanned)...)
+		var r model.Run
+		list, err := collect(ctx, s.h, into(&r, s.dueTargets(&r)), `SELECT `+dueColumns+` FROM xxl_job_log
+			WHERE id IN (`+marks(len(part))+`) AND run_state = ?`, append(anys(part), model.PhasePlanned)...)
 		out = append(out, list...)
 		return err
 	})

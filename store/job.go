@@ -21,8 +21,8 @@ const jobColumns = `id, job_group, job_desc, add_time, update_time, author, alar
 
 const jobWithSource = jobColumns + `, glue_source`
 
-func (s *Store) scanJob(r row, withSource bool) (model.Job, error) {
-	var j model.Job
+// jobTargets are where the columns of a job go, made once for many rows.
+func (s *Store) jobTargets(j *model.Job, withSource bool) []any {
 	dst := []any{
 		&j.ID, &j.GroupID, &j.Name, s.scanTime(&j.AddTime), s.scanTime(&j.UpdateTime), nz(&j.Author), nz(&j.AlarmEmail),
 		&j.ScheduleType, nz(&j.ScheduleConf), &j.Misfire, nz(&j.Route), nz(&j.Handler), nz(&j.Param),
@@ -34,17 +34,35 @@ func (s *Store) scanJob(r row, withSource bool) (model.Job, error) {
 	if withSource {
 		dst = append(dst, nz(&j.GlueSource))
 	}
-	err := r.Scan(dst...)
-	return j, err
+	return dst
 }
 
 func (s *Store) queryJobs(ctx context.Context, q querier, withSource bool, query string, args ...any) ([]model.Job, error) {
-	return collect(ctx, q, func(r row) (model.Job, error) { return s.scanJob(r, withSource) }, query, args...)
+	var j model.Job
+	return collect(ctx, q, into(&j, s.jobTargets(&j, withSource)), query, args...)
+}
+
+// Definitions reads of many jobs what is needed to ring; missing ones are left out.
+func (s *Store) Definitions(ctx context.Context, ids []int) (map[int]*model.Definition, error) {
+	out := make(map[int]*model.Definition, len(ids))
+	err := chunks(ids, 500, func(part []int) error {
+		var d model.Definition
+		list, err := collect(ctx, s.h, into(&d, []any{
+			&d.ID, &d.GroupID, nz(&d.Route), nz(&d.Handler), nz(&d.Param), nz(&d.Block), &d.TimeoutSec, &d.GlueType, nz(&d.GlueSource), s.scanTime(&d.GlueUpdateTime),
+		}), `SELECT id, job_group, executor_route_strategy, executor_handler, executor_param, executor_block_strategy, executor_timeout,
+			glue_type, glue_source, glue_updatetime FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		for i := range list {
+			out[list[i].ID] = &list[i]
+		}
+		return err
+	})
+	return out, err
 }
 
 // Job reads one job with its source; a missing one is model.CodeNotFound.
 func (s *Store) Job(ctx context.Context, id int) (model.Job, error) {
-	j, err := s.scanJob(s.r.QueryRowContext(ctx, `SELECT `+jobWithSource+` FROM xxl_job_info WHERE id = ?`, id), true)
+	var j model.Job
+	err := s.r.QueryRowContext(ctx, `SELECT `+jobWithSource+` FROM xxl_job_info WHERE id = ?`, id).Scan(s.jobTargets(&j, true)...)
 	return j, notFound(err, "error.job_not_found", id)
 }
 

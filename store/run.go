@@ -23,8 +23,8 @@ const (
 	brief = false // runShort
 )
 
-func (s *Store) scanRun(x row, all bool) (model.Run, error) {
-	var r model.Run
+// runTargets are where the columns of a run go, made once for many rows.
+func (s *Store) runTargets(r *model.Run, all bool) []any {
 	dst := []any{
 		&r.ID, &r.GroupID, &r.JobID, nz(&r.Address), nz(&r.Handler), nz(&r.Sharding), &r.RetryLeft,
 		s.scanTime(&r.TriggerTime), &r.TriggerCode, s.scanTime(&r.HandleTime), &r.HandleCode, &r.AlarmStatus,
@@ -35,17 +35,30 @@ func (s *Store) scanRun(x row, all bool) (model.Run, error) {
 	if all {
 		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg))
 	}
-	err := x.Scan(dst...)
-	return r, err
+	return dst
 }
 
 func (s *Store) queryRuns(ctx context.Context, q querier, all bool, query string, args ...any) ([]model.Run, error) {
-	return collect(ctx, q, func(x row) (model.Run, error) { return s.scanRun(x, all) }, query, args...)
+	var r model.Run
+	return collect(ctx, q, into(&r, s.runTargets(&r, all)), query, args...)
+}
+
+// dueColumns are those that ringing needs: the rest of a planned run is empty.
+const dueColumns = `id, job_group, job_id, executor_address, executor_handler, executor_param, executor_sharding_param, executor_fail_retry_count,
+	trigger_time, run_state, planned_time, trigger_type, owner, parent_run, first_run, route_turn, shard_key, lineage`
+
+func (s *Store) dueTargets(r *model.Run) []any {
+	return []any{
+		&r.ID, &r.GroupID, &r.JobID, nz(&r.Address), nz(&r.Handler), nz(&r.Param), nz(&r.Sharding), &r.RetryLeft,
+		s.scanTime(&r.TriggerTime), nz(&r.Phase), nz(&r.PlannedMS), nz(&r.TriggerType), nz(&r.Owner), nz(&r.ParentID), nz(&r.FirstID),
+		nz(&r.Turn), nz(&r.ShardKey), nz(&r.Lineage),
+	}
 }
 
 // Run reads one run; a missing one is model.CodeNotFound.
 func (s *Store) Run(ctx context.Context, id int64) (model.Run, error) {
-	r, err := s.scanRun(s.r.QueryRowContext(ctx, `SELECT `+runColumns+` FROM xxl_job_log WHERE id = ?`, id), true)
+	var r model.Run
+	err := s.r.QueryRowContext(ctx, `SELECT `+runColumns+` FROM xxl_job_log WHERE id = ?`, id).Scan(s.runTargets(&r, full)...)
 	return r, notFound(err, "error.run_not_found", id)
 }
 

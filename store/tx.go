@@ -78,6 +78,16 @@ func collect[T any](ctx context.Context, q querier, scan func(row) (T, error), q
 	return out, rows.Err()
 }
 
+// into is a scan for collect that reads every row into v through the same targets.
+func into[T any](v *T, targets []any) func(row) (T, error) {
+	return func(x row) (T, error) {
+		var zero T
+		*v = zero
+		err := x.Scan(targets...)
+		return *v, err
+	}
+}
+
 // marks gives "?,?,?" for n arguments.
 func marks(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
