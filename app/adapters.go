@@ -45,13 +45,29 @@ func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) sc
 	return sent
 }
 
+// Beat implements scheduler.Executor.
+func (r ringing) Beat(ctx context.Context, address string) error {
+	return gone(r.Client.Beat(ctx, address))
+}
+
 // IdleBeat implements scheduler.Executor.
 func (r ringing) IdleBeat(ctx context.Context, address string, jobID int64) (bool, error) {
 	idle, err := r.Client.IdleBeat(ctx, address, jobID)
+	return idle, gone(err)
+}
+
+// GlobalIdleBeat implements scheduler.Executor.
+func (r ringing) GlobalIdleBeat(ctx context.Context, address string) (bool, error) {
+	idle, err := r.Client.GlobalIdleBeat(ctx, address)
+	return idle, gone(err)
+}
+
+// gone marks the errors that mean that nothing listens at the address.
+func gone(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		err = fmt.Errorf("%w: %w", scheduler.ErrGone, err)
+		return fmt.Errorf("%w: %w", scheduler.ErrGone, err)
 	}
-	return idle, err
+	return err
 }
 
 // asking lets the use cases read logs and kill runs.

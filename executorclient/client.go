@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/protocol"
@@ -106,6 +107,20 @@ func (c *Client) Beat(ctx context.Context, address string) error {
 func (c *Client) IdleBeat(ctx context.Context, address string, jobID int64) (idle bool, err error) {
 	_, err = c.call(ctx, address, "idleBeat", protocol.IdleBeat{JobID: jobID}, maxAnswer)
 	if a, ok := errors.AsType[*AnswerError](err); ok && a.Code == protocol.CodeFail {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// GlobalIdleBeat asks whether no job at all runs or waits on that executor. Code
+// 500 means busy and is no error, unless the executor says that it does not know
+// the question: only our SDK does (reference: protocol.md has no such call).
+func (c *Client) GlobalIdleBeat(ctx context.Context, address string) (idle bool, err error) {
+	_, err = c.call(ctx, address, "globalIdleBeat", struct{}{}, maxAnswer)
+	if a, ok := errors.AsType[*AnswerError](err); ok && a.Code == protocol.CodeFail {
+		if strings.Contains(a.Msg, "globalIdleBeat") { // "uri-mapping(/globalIdleBeat) not found" and the like
+			return false, fmt.Errorf("the executor does not know globalIdleBeat: %w", err)
+		}
 		return false, nil
 	}
 	return err == nil, err

@@ -41,6 +41,7 @@ const (
 	RouteLRU            RouteStrategy = "LEAST_RECENTLY_USED"
 	RouteFailover       RouteStrategy = "FAILOVER"
 	RouteBusyover       RouteStrategy = "BUSYOVER"
+	RouteGlobalBusyover RouteStrategy = "GLOBAL_BUSYOVER" // ours: waits for an executor that runs nothing at all
 	RouteBroadcast      RouteStrategy = "SHARDING_BROADCAST"
 )
 
@@ -99,7 +100,7 @@ func MisfireStrategies() []MisfireStrategy {
 func RouteStrategies() []RouteStrategy {
 	return []RouteStrategy{
 		RouteFirst, RouteLast, RouteRound, RouteRandom, RouteConsistentHash,
-		RouteLFU, RouteLRU, RouteFailover, RouteBusyover, RouteBroadcast,
+		RouteLFU, RouteLRU, RouteFailover, RouteBusyover, RouteGlobalBusyover, RouteBroadcast,
 	}
 }
 

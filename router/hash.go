@@ -46,17 +46,17 @@ func newRing(addresses []string) ring {
 // hashed gives the first address at or after the job's place on the ring, so
 // that a job stays where it is while addresses come and go. The places are
 // those of the original (reference: scheduler.md 6).
-func (r *Router) hashed(q Request) string {
-	key := strings.Join(q.Addresses, ",")
+func (r *Router) hashed(job int, addresses []string) string {
+	key := strings.Join(addresses, ",")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	places, ok := r.rings[key]
 	if !ok {
 		forgetOne(r.rings, maxRings)
-		places = newRing(q.Addresses)
+		places = newRing(addresses)
 		r.rings[key] = places
 	}
-	i, _ := slices.BinarySearchFunc(places, hash32(strconv.Itoa(q.JobID)), func(p place, h uint32) int {
+	i, _ := slices.BinarySearchFunc(places, hash32(strconv.Itoa(job)), func(p place, h uint32) int {
 		return cmp.Compare(p.hash, h)
 	})
 	return places[i%len(places)].address

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -27,11 +27,19 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 		}
 	}
 	index, _ := shard(j.run.Sharding)
+	now := d.cfg.Now()
 	pick, why, err := d.route.Pick(ctx, router.Request{
-		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, ShardIndex: index,
-		Beat: d.exec.Beat,
+		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, Exclude: j.tried, ShardIndex: index, Turn: j.run.Turn, Now: now,
+		Beat: func(ctx context.Context, address string) error {
+			return d.noteProbe(address, now, d.exec.Beat(ctx, address))
+		},
 		IdleBeat: func(ctx context.Context, address string) (bool, error) {
-			return d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
+			idle, err := d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
+			return idle, d.noteProbe(address, now, err)
+		},
+		GlobalIdleBeat: func(ctx context.Context, address string) (bool, error) {
+			idle, err := d.exec.GlobalIdleBeat(ctx, address)
+			return idle, d.noteProbe(address, now, err)
 		},
 	})
 	j.address, j.why = pick, why
@@ -54,11 +62,11 @@ func (d *dispatcher) another(ctx context.Context, j *job) bool {
 		return false
 	}
 	first := j.address
-	if err := d.choose(ctx, j); err != nil || slices.Contains(j.tried, j.address) {
+	if err := d.choose(ctx, j); err != nil {
 		j.address = first
 		return false
 	}
-	j.why = fmt.Sprintf("nothing listened at %v; %s", j.tried, j.why)
+	j.why = strings.TrimSuffix(fmt.Sprintf("no connection to %s; %s", strings.Join(j.tried, ", "), j.why), "; ")
 	return true
 }
 
@@ -66,9 +74,24 @@ func (d *dispatcher) another(ctx context.Context, j *job) bool {
 // idle executor and all are busy.
 func waits(err error) bool {
 	e, ok := errors.AsType[*model.Error](err)
-	return ok && e.Key == keyGlobalBusy
+	return ok && e.Key == router.KeyGlobalBusy
 }
 
-const keyGlobalBusy = "error.all_nodes_busy_waiting"
+// noteHealth remembers whether an address takes connections.
+func (d *dispatcher) noteHealth(address string, sent Sent, now time.Time) {
+	if sent.Unreachable {
+		d.route.NoteRefused(address, now)
+	} else if sent.State == SentAccepted {
+		d.route.NoteAnswered(address)
+	}
+}
 
-func (d *dispatcher) noteHealth(string, Sent, time.Time) {}
+// noteProbe remembers the same of a probe and gives its error back.
+func (d *dispatcher) noteProbe(address string, now time.Time, err error) error {
+	if errors.Is(err, ErrGone) {
+		d.route.NoteRefused(address, now)
+	} else if err == nil {
+		d.route.NoteAnswered(address)
+	}
+	return err
+}

@@ -210,7 +210,7 @@ const busyPause = time.Second
 // refuse ends a run for which no executor could be chosen, or lets it wait.
 func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 	if waits(err) && ctx.Err() == nil {
-		d.ring.later(j.run, d.cfg.Now().Add(busyPause))
+		d.wait(ctx, j)
 		return
 	}
 	defer d.ring.forget(j.run.ID)
@@ -235,6 +235,19 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 		RunID: j.run.ID, Phase: model.PhaseFinished, Code: model.CodeFail, Msg: msg,
 		Reason: model.ReasonNoAddress, AtMS: d.cfg.Now().UnixMilli(),
 	})
+}
+
+// wait lets a run be tried again a little later and says on its row, now and
+// then, what it waits for.
+func (d *dispatcher) wait(ctx context.Context, j *job) {
+	now := d.cfg.Now()
+	since := now.Sub(time.UnixMilli(j.run.PlannedMS)) / busyPause
+	if since < 2 || since%30 == 0 {
+		if err := d.store.NoteWaiting(ctx, d.node.owner(), j.run.ID, "waits for an idle executor: "+j.why); err != nil {
+			d.cfg.Logger.Warn("cannot note what a run waits for", "log_id", j.run.ID, "error", err)
+		}
+	}
+	d.ring.release(j.run.ID, now.Add(busyPause))
 }
 
 // send claims and calls. It reports false when there is nothing to record. When

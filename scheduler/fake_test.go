@@ -23,6 +23,7 @@ type memory struct {
 	taken  bool        // another process took the name
 	miss   []int64
 	left   atomic.Bool
+	picks  []model.Pick
 }
 
 func newMemory() *memory {
@@ -84,6 +85,23 @@ func (m *memory) Definitions(context.Context, []int) (map[int]*model.Definition,
 		}
 	}
 	return out, m.err()
+}
+func (m *memory) AddPicks(_ context.Context, picks, _ []model.Pick) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.picks = append(m.picks, picks...)
+	return m.err()
+}
+func (m *memory) Picks(context.Context, []int) ([]model.Pick, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.picks, m.err()
+}
+func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, msg string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[id].TriggerMsg = msg
+	return m.err()
 }
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
 	return m.groups, m.err()
@@ -204,6 +222,7 @@ func (f *fakeExec) Run(ctx context.Context, _ string, t protocol.Trigger) Sent {
 
 func (f *fakeExec) Beat(context.Context, string) error { return errors.New("no beat") }
 
+func (f *fakeExec) GlobalIdleBeat(context.Context, string) (bool, error) { return f.idle, f.idleErr }
 func (f *fakeExec) IdleBeat(context.Context, string, int64) (bool, error) { return f.idle, f.idleErr }
 
 func (f *fakeExec) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {

@@ -32,9 +32,13 @@ type Store interface {
 	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
+	NoteWaiting(ctx context.Context, owner string, id int64, msg string) error
 	RecordDispatches(ctx context.Context, list []model.Dispatch, now time.Time, follow model.Follow) error
 	MissRuns(ctx context.Context, owner string, ids []int64, reason, msg string, now time.Time) error
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
+
+	AddPicks(ctx context.Context, picks, gone []model.Pick) error
+	Picks(ctx context.Context, jobIDs []int) ([]model.Pick, error)
 
 	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error)
 	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)
@@ -76,5 +80,6 @@ type Executor interface {
 	Run(ctx context.Context, address string, t protocol.Trigger) Sent
 	Beat(ctx context.Context, address string) error
 	IdleBeat(ctx context.Context, address string, jobID int64) (idle bool, err error)
+	GlobalIdleBeat(ctx context.Context, address string) (idle bool, err error)
 	Log(ctx context.Context, address string, q protocol.LogRequest) (protocol.LogResult, error)
 }

@@ -51,7 +51,7 @@ func (r *ring) add(runs []model.Run) int {
 		}
 		r.known[runs[i].ID] = true
 		run := runs[i] // its own memory: it is let go one by one
-		heap.Push(&r.queue, ringItem{run.PlannedMS, &run})
+		heap.Push(&r.queue, ringItem{run.PlannedMS, run.ID, &run})
 		n++
 	}
 	if n > 0 {
@@ -60,12 +60,13 @@ func (r *ring) add(runs []model.Run) int {
 	return n
 }
 
-// later hands a run that the ring knows out again at the given instant.
-func (r *ring) later(run *model.Run, at time.Time) {
+// release forgets a run at the given instant: when it is still planned then, the
+// next fetch brings it back as it is.
+func (r *ring) release(id int64, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known[run.ID] {
-		heap.Push(&r.queue, ringItem{at.UnixMilli(), run})
+	if r.known[id] {
+		heap.Push(&r.queue, ringItem{at.UnixMilli(), id, nil})
 		r.signal()
 	}
 }
@@ -89,7 +90,7 @@ func (r *ring) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, x := range r.queue {
-		delete(r.known, x.run.ID)
+		delete(r.known, x.id)
 	}
 	r.queue = nil
 }
@@ -137,7 +138,12 @@ func (r *ring) pop() ([]*model.Run, time.Duration) {
 	now := r.now()
 	var due []*model.Run
 	for len(r.queue) > 0 && r.queue[0].at <= now.UnixMilli() {
-		due = append(due, heap.Pop(&r.queue).(ringItem).run)
+		x := heap.Pop(&r.queue).(ringItem)
+		if x.run == nil {
+			delete(r.known, x.id)
+			continue
+		}
+		due = append(due, x.run)
 	}
 	wait := maxNap
 	if len(r.queue) > 0 {
@@ -146,9 +152,11 @@ func (r *ring) pop() ([]*model.Run, time.Duration) {
 	return due, wait
 }
 
-// ringItem is a run and the instant, in epoch ms, at which it is handed out.
+// ringItem is a run and the instant, in epoch ms, at which it is handed out;
+// without the run it is forgotten then.
 type ringItem struct {
 	at  int64
+	id  int64
 	run *model.Run
 }
 
@@ -160,7 +168,7 @@ func (h runHeap) Less(i, j int) bool {
 	if h[i].at != h[j].at {
 		return h[i].at < h[j].at
 	}
-	return h[i].run.ID < h[j].run.ID
+	return h[i].id < h[j].id
 }
 func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h *runHeap) Push(x any)   { *h = append(*h, x.(ringItem)) }

@@ -70,6 +70,7 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 			}
 			return take.afterPause(ctx, now)
 		}},
+		{name: "routes", every: time.Second, body: shareRoutes(store, s.disp.route)},
 		{name: "accept", every: acceptDelay / 2, body: s.accepts.flush},
 		{name: "settle", every: 2 * time.Second, body: settle.settle},
 		{name: "lost", every: 2 * time.Second, body: lost.check},

@@ -27,6 +27,8 @@ type dialect struct {
 	upsert func(key string, columns ...string) string
 	// upsertAdd follows an INSERT to add the new value of a column to the old one.
 	upsertAdd func(key, table, column string) string
+	// upsertPicks follows an INSERT into carillon_route: counts add up, the later use stays.
+	upsertPicks string
 }
 
 func sqliteDialect() dialect {
@@ -45,6 +47,7 @@ func sqliteDialect() dialect {
 		upsertAdd: func(key, table, column string) string {
 			return " ON CONFLICT (" + key + ") DO UPDATE SET " + column + " = " + table + "." + column + " + excluded." + column
 		},
+		upsertPicks: " ON CONFLICT (job_id, address) DO UPDATE SET picks = picks + excluded.picks, used_at = MAX(used_at, excluded.used_at)",
 	}
 }
 
@@ -66,6 +69,7 @@ func mysqlDialect() dialect {
 		upsertAdd: func(_, table, column string) string {
 			return " ON DUPLICATE KEY UPDATE " + column + " = " + table + "." + column + " + VALUES(" + column + ")"
 		},
+		upsertPicks: " ON DUPLICATE KEY UPDATE picks = picks + VALUES(picks), used_at = GREATEST(used_at, VALUES(used_at))",
 	}
 }
 

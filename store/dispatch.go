@@ -90,6 +90,13 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 	return got, err
 }
 
+// NoteWaiting writes on a planned run of owner what it waits for.
+func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, msg string) error {
+	_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ? WHERE id = ? AND run_state = ? AND owner = ?`,
+		cut(msg, textBytes), id, model.PhasePlanned, owner)
+	return err
+}
+
 func (s *Store) idsInto(ctx context.Context, q querier, into map[int64]bool, query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -281,8 +281,10 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 		if err := changedOne(res, err, "error.job_not_found"); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_logglue WHERE job_id = ?`, id); err != nil {
-			return err
+		for _, table := range []string{"xxl_job_logglue", "carillon_route"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE job_id = ?`, id); err != nil {
+				return err
+			}
 		}
 		return s.cancelPlanned(ctx, tx, id, model.ReasonCancelled, now)
 	})

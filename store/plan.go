@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -181,9 +180,7 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 			args = append(args, s.runValues(&part[i])...)
 			countNew(count, &part[i], s.loc)
 		}
-		one := "(" + marks(columns) + "),"
-		values := strings.TrimSuffix(strings.Repeat(one, len(part)), ",")
-		_, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+values, args...)
+		_, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+rowsOf(columns, len(part)), args...)
 		return err
 	})
 	if err != nil {

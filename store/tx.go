@@ -93,6 +93,11 @@ func marks(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
+// rowsOf gives "(?,?),(?,?)" for n rows of so many columns.
+func rowsOf(columns, n int) string {
+	return strings.TrimSuffix(strings.Repeat("("+marks(columns)+"),", n), ",")
+}
+
 // anys turns a slice into query arguments.
 func anys[T any](in []T) []any {
 	out := make([]any, len(in))

@@ -1,0 +1,148 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+func TestFailover(t *testing.T) {
+	q := Request{Strategy: model.RouteFailover, Addresses: []string{"a", "b", "c"}}
+	_, _, err := New().Pick(t.Context(), q)
+	require.ErrorContains(t, err, "without its probe")
+	q.Beat = func(_ context.Context, a string) error {
+		if a == "a" {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	a, why, err := New().Pick(t.Context(), q)
+	require.NoError(t, err)
+	require.Equal(t, "b", a)
+	require.Equal(t, "FAILOVER: a refused (connection refused); b answered", why)
+
+	q.Beat = func(context.Context, string) error { return errors.New(strings.Repeat("x", 1000)) }
+	_, why, err = New().Pick(t.Context(), q)
+	var e *model.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, KeyNoneAlive, e.Key)
+	require.Less(t, len(why), 700)
+
+	q.Addresses = nil
+	_, _, err = New().Pick(t.Context(), q)
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, KeyNoAddress, e.Key)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	q.Addresses = []string{"a"}
+	q.Beat = func(context.Context, string) error { cancel(); return errors.New("gone") }
+	_, why, err = New().Pick(ctx, q)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, "FAILOVER: a refused (gone)", why)
+}
+
+// TestProbesRunTogether: three that hang cost one deadline, not three.
+func TestProbesRunTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := Request{Strategy: model.RouteFailover, Addresses: []string{"a", "b", "c", "d"}}
+		q.Beat = func(ctx context.Context, a string) error {
+			if a == "d" {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		began := time.Now()
+		a, why, err := New().Pick(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, "d", a)
+		require.Equal(t, probeGrace, time.Since(began), "who is later than the grace is passed by")
+		require.Contains(t, why, "a did not answer in time")
+
+		q.Addresses = q.Addresses[:3]
+		began = time.Now()
+		_, _, err = New().Pick(t.Context(), q)
+		require.Error(t, err)
+		require.Equal(t, probeDeadline, time.Since(began))
+
+		// The order of the list counts for those that answer within the grace.
+		q.Addresses = []string{"late", "soon"}
+		q.Beat = func(_ context.Context, a string) error {
+			if a == "late" {
+				time.Sleep(probeGrace / 2)
+			}
+			return nil
+		}
+		a, why, err = New().Pick(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, "late", a)
+		require.Empty(t, why)
+	})
+}
+
+// TestManyAreAskedInWaves: never more than a few questions at the same time.
+func TestManyAreAskedInWaves(t *testing.T) {
+	var now, most atomic.Int32
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	q := Request{Strategy: model.RouteBusyover}
+	for i := range 30 {
+		q.Addresses = append(q.Addresses, string(rune('A'+i)))
+	}
+	q.IdleBeat = func(_ context.Context, a string) (bool, error) {
+		mu.Lock()
+		asked[a] = true
+		mu.Unlock()
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer now.Add(-1)
+		return a == "Z", nil
+	}
+	a, _, err := New().Pick(t.Context(), q)
+	require.NoError(t, err)
+	require.Equal(t, "Z", a)
+	require.LessOrEqual(t, most.Load(), int32(probeParallel))
+	require.GreaterOrEqual(t, len(asked), 26, "Z is in the last wave")
+}
+
+func TestBusyover(t *testing.T) {
+	for strategy, key := range map[model.RouteStrategy]string{model.RouteBusyover: KeyAllBusy, model.RouteGlobalBusyover: KeyGlobalBusy} {
+		q := Request{Strategy: strategy, Addresses: []string{"a", "b", "c"}}
+		_, _, err := New().Pick(t.Context(), q)
+		require.ErrorContains(t, err, "without its probe")
+		probe := func(_ context.Context, a string) (bool, error) {
+			switch a {
+			case "a":
+				return false, nil
+			case "b":
+				return false, errors.New("time-out")
+			}
+			return true, nil
+		}
+		if strategy == model.RouteBusyover {
+			q.IdleBeat = probe
+		} else {
+			q.GlobalIdleBeat = probe
+		}
+		a, why, err := New().Pick(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, "c", a)
+		require.Equal(t, string(strategy)+": a is busy; b refused (time-out); c is idle", why)
+
+		q.Addresses = q.Addresses[:2]
+		_, _, err = New().Pick(t.Context(), q)
+		var e *model.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, key, e.Key)
+	}
+}
