@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -148,6 +149,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	machine := api.New(api.Options{
 		Service: c.Jobs, Completer: c.sched, Token: cfg.AccessToken, Logger: c.log.With("part", "api"), Now: time.Now,
 		Text: func(e *model.Error) string { return errorText(english, e) }, Ready: c.ready,
+		Details: func() string { return loopLines(c.sched.Liveness(), time.Now()) },
 		Metrics: metricsHandler(c.sched),
 	})
 	version := BuildInfo()
@@ -223,6 +225,21 @@ func (c *Center) ready(ctx context.Context) error {
 		return errors.New("the database does not answer")
 	}
 	return nil
+}
+
+// loopLines say for each loop when it last succeeded.
+func loopLines(list []scheduler.Liveness, now time.Time) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	for _, l := range list {
+		last := "never succeeded"
+		if !l.LastOK.IsZero() {
+			last = fmt.Sprintf("succeeded %.1f s ago", now.Sub(l.LastOK).Seconds())
+		}
+		fmt.Fprintf(w, "loop %s\t%s\tevery %s\t%d passes\t%d failed\n", l.Name, last, l.Every, l.Passes, l.Errors)
+	}
+	_ = w.Flush() // into memory
+	return b.String()
 }
 
 // keepHouse removes sessions that ended.

@@ -24,6 +24,7 @@ type CLI struct {
 	Demo        DemoCmd        `cmd:"" help:"Run a center and a sample executor with sample jobs, to have a look."`
 	Executor    ExecutorCmd    `cmd:"" help:"Run the sample executor: demo handlers, shell and Python scripts."`
 	Migrate     MigrateCmd     `cmd:"" help:"Bring the database schema up to date, or look at it."`
+	Nodes       NodesCmd       `cmd:"" help:"List the nodes that share a database: who lives, who plans, lateness, backlog."`
 	User        UserCmd        `cmd:"" help:"Look after console accounts."`
 	Healthcheck HealthcheckCmd `cmd:"" help:"Exit with 0 when a center answers at the address."`
 	Version     VersionCmd     `cmd:"" help:"Print the version."`

@@ -145,13 +145,22 @@ func TestServe(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
-		require.Equal(t, want+"\n", string(body))
+		first, rest, _ := strings.Cut(string(body), "\n")
+		require.Equal(t, want, first)
+		if path == "/readyz" {
+			require.Regexp(t, `loop plan +succeeded [0-9.]+ s ago`, rest)
+		}
 	}
+	c, nodes, _ := run(t, t.Context(), "nodes", db)
+	require.Zero(t, c)
+	require.Regexp(t, `alive +[0-9.]+ s ago`, nodes)
 	c, reset, _ := run(t, t.Context(), "user", "reset-password", "admin", db)
 	require.Zero(t, c)
 	require.Contains(t, reset, "New password of admin: ")
 	stop()
 	require.Zero(t, <-code)
+	_, nodes, _ = run(t, t.Context(), "nodes", db)
+	require.Contains(t, nodes, "stopped")
 	require.NotContains(t, errOut.String(), "geheim", "secrets are not logged")
 	require.Contains(t, errOut.String(), `"msg":"center stopped"`)
 }

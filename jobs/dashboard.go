@@ -51,6 +51,10 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 		d.Next[i].NextMS = nextFire(&d.Next[i], recent[d.Next[i].ID], now)
 	}
 	slices.SortStableFunc(d.Next, func(a, b model.Job) int { return cmp.Compare(a.NextMS, b.NextMS) })
+	y, m, day := s.Now().Date()
+	if d.Ledger, err = s.store.Ledger(ctx, time.Date(y, m, day, 0, 0, 0, 0, s.loc)); err != nil {
+		return d, err
+	}
 	if d.Centers, err = s.store.LiveNodes(ctx, nodeAlive.Milliseconds()); err != nil {
 		return d, err
 	}

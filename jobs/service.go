@@ -53,7 +53,6 @@ type Store interface {
 	RunsTotal(ctx context.Context) (int64, error)
 	Ledger(ctx context.Context, day time.Time) (model.Ledger, error)
 	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
-	Nodes(ctx context.Context) ([]model.Node, error)
 }
 
 // Ringer is the part of the scheduler that the use cases talk to.

@@ -23,10 +23,16 @@ type JobInput struct {
 	Block        model.BlockStrategy   `json:"block"`
 	TimeoutSec   int                   `json:"timeout"`
 	RetryCount   int                   `json:"retry"`
-	GlueType     model.GlueType        `json:"glue_type"`
-	GlueSource   string                `json:"glue_source"`
-	GlueRemark   string                `json:"glue_remark"`
-	ChildIDs     string                `json:"child_ids"`
+	// RetryDelaySec is the wait before a retry in seconds, 0 = at once.
+	RetryDelaySec int  `json:"retry_delay"`
+	RetryGrowing  bool `json:"retry_growing"` // the wait doubles with each attempt
+	// MisfireAfterSec is how late a fire may be made, 0 = as the center is configured.
+	MisfireAfterSec int `json:"misfire_after"`
+
+	GlueType   model.GlueType `json:"glue_type"`
+	GlueSource string         `json:"glue_source"`
+	GlueRemark string         `json:"glue_remark"`
+	ChildIDs   string         `json:"child_ids"`
 	// Version is the version of the job that the person saw when the edit
 	// began; 0 skips the check (API callers that do not know it).
 	Version int64 `json:"version"`
@@ -121,4 +127,5 @@ type Dashboard struct {
 	FailedRecently []model.Run // newest first, at most 8
 	Next           []model.Job // next to fire, at most 8
 	Centers        []model.Node
+	Ledger         model.Ledger // the account of today
 }

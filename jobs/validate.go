@@ -20,6 +20,7 @@ const (
 	maxParamBytes  = 65535
 	maxSourceBytes = 4 << 20 // executors refuse requests over 5 MiB
 	maxRetries     = 9999
+	maxMisfireSec  = 86400
 	maxChildDepth  = 10000 // jobs looked at while searching for a cycle
 )
 
@@ -31,10 +32,14 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		GroupID: in.GroupID, Name: strings.TrimSpace(in.Name), Author: strings.TrimSpace(in.Author),
 		AlarmEmail: strings.TrimSpace(in.AlarmEmail), ScheduleType: in.ScheduleType, ScheduleConf: strings.TrimSpace(in.ScheduleConf),
 		Misfire: in.Misfire, Route: in.Route, Handler: strings.TrimSpace(in.Handler), Param: in.Param, Block: in.Block,
-		TimeoutSec: in.TimeoutSec, RetryCount: in.RetryCount, GlueType: in.GlueType, GlueSource: in.GlueSource,
+		TimeoutSec: in.TimeoutSec, RetryCount: in.RetryCount, RetryDelaySec: in.RetryDelaySec, RetryGrowing: in.RetryGrowing,
+		MisfireAfterSec: in.MisfireAfterSec, GlueType: in.GlueType, GlueSource: in.GlueSource,
 		GlueRemark: strings.TrimSpace(in.GlueRemark),
 	}
 	if old != nil {
+		if in.GlueType != "" && in.GlueType != old.GlueType {
+			bad.AddField("glue_type", "field.fixed", "Value", string(old.GlueType))
+		}
 		j.ID, j.GlueType, j.Status = old.ID, old.GlueType, old.Status
 	}
 	if err := s.checkGroup(ctx, actor, j.GroupID, bad); err != nil {
@@ -71,6 +76,8 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 	}
 	between(bad, "timeout", j.TimeoutSec, math.MaxInt32)
 	between(bad, "retry", j.RetryCount, maxRetries)
+	between(bad, "retry_delay", j.RetryDelaySec, model.MaxRetryDelaySec)
+	between(bad, "misfire_after", j.MisfireAfterSec, maxMisfireSec)
 	if err := s.checkChildren(ctx, actor, j, in.ChildIDs, bad); err != nil {
 		return nil, err
 	}

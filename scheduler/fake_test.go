@@ -222,7 +222,7 @@ func (f *fakeExec) Run(ctx context.Context, _ string, t protocol.Trigger) Sent {
 
 func (f *fakeExec) Beat(context.Context, string) error { return errors.New("no beat") }
 
-func (f *fakeExec) GlobalIdleBeat(context.Context, string) (bool, error) { return f.idle, f.idleErr }
+func (f *fakeExec) GlobalIdleBeat(context.Context, string) (bool, error)  { return f.idle, f.idleErr }
 func (f *fakeExec) IdleBeat(context.Context, string, int64) (bool, error) { return f.idle, f.idleErr }
 
 func (f *fakeExec) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {

@@ -18,6 +18,59 @@ type Dashboard struct {
 	Failed     []FailedRun
 	Next       []model.Job
 	Centers    []model.Node
+	Ledger     model.Ledger
+}
+
+// leadPlanner is the node that planned last.
+func (v Dashboard) leadPlanner() string {
+	name, at := "", int64(0)
+	for _, n := range v.Centers {
+		if n.PlanMS > at {
+			name, at = n.Name, n.PlanMS
+		}
+	}
+	return name
+}
+
+// account is the picture of the ledger: made, open and missed side by side.
+func (v Dashboard) account() []bar {
+	all := v.Ledger.Made + v.Ledger.Open + v.Ledger.Missed
+	if all == 0 {
+		return nil
+	}
+	var out []bar
+	x := 0.0
+	for _, part := range []struct {
+		n     int64
+		class string
+	}{{v.Ledger.Made, "b-ok"}, {v.Ledger.Open, "b-open"}, {v.Ledger.Missed, "b-missed"}} {
+		if part.n == 0 {
+			continue
+		}
+		// What is there is seen, however little it is.
+		w := max(0.6, 100*float64(part.n)/float64(all))
+		out = append(out, bar{X: decimal(min(x, 100-w)), H: decimal(w), Class: part.class})
+		x += w
+	}
+	return out
+}
+
+// shortReason says in two or three words why fires were not made.
+func shortReason(p Page, reason string) string {
+	if key := "missed." + reason; p.L.Has(key) {
+		return p.T(key)
+	}
+	return p.T("missed.other")
+}
+
+// missedURL lists the missed or, for what reached no executor, the failed runs of today.
+func (v Dashboard) missedURL(reason string) string {
+	status := model.RunsMissed
+	switch reason {
+	case model.ReasonNoAddress, model.ReasonRefused, model.ReasonUnreached, model.ReasonLost:
+		status = model.RunsFailed
+	}
+	return v.URL("/runs", "status", string(status), "preset", "today")
 }
 
 // FailedRun is a run that went wrong, with its message as plain text.

@@ -283,6 +283,16 @@ func (v JobForm) zoneOptions() []Option {
 	return out
 }
 
+// How the wait before retries goes on.
+const (
+	RetryFixed   = "fixed"
+	RetryGrowing = "growing"
+)
+
+func (v JobForm) retryOptions() []Option {
+	return []Option{{RetryFixed, v.T("form.retry_fixed")}, {RetryGrowing, v.T("form.retry_growing")}}
+}
+
 func (v JobForm) heading() string {
 	switch {
 	case v.ID > 0:

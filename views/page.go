@@ -139,7 +139,7 @@ func resultClass(r model.RunResult) string {
 		return "ok"
 	case model.ResultFailed, model.ResultTimeout, model.ResultKilled, model.ResultLost:
 		return "bad"
-	case model.ResultMissed:
+	case model.ResultMissed, model.ResultCovered:
 		return "missed"
 	}
 	return "open"

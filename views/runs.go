@@ -163,11 +163,14 @@ func (v RunView) message() string {
 	return ""
 }
 
-func (v RunView) reason() string {
-	if key := "reason." + v.Run.Reason; v.L.Has(key) {
-		return v.T(key)
+func (v RunView) reason() string { return reasonText(v.L, v.Run.Reason) }
+
+// reasonText says why the center closed a run.
+func reasonText(l *i18n.Localizer, reason string) string {
+	if key := "reason." + reason; l.Has(key) {
+		return l.T(key)
 	}
-	return v.T("reason.other")
+	return l.T("reason.other")
 }
 
 // messageSub says where the message comes from.

@@ -51,6 +51,8 @@ type Options struct {
 	Text func(*model.Error) string
 	// Ready reports why the node cannot schedule, or nil.
 	Ready func(context.Context) error
+	// Details are further lines for people who look at /readyz.
+	Details func() string
 	// Metrics answers GET /metrics; nil = not found.
 	Metrics http.Handler
 }
@@ -95,9 +97,9 @@ func (a *API) readyz(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), 2*time.Second)
 	defer cancel()
 	if err := a.Ready(ctx); err != nil {
-		return c.String(http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
+		return c.String(http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n"+a.Details())
 	}
-	return c.String(http.StatusOK, "ready\n")
+	return c.String(http.StatusOK, "ready\n"+a.Details())
 }
 
 // handle checks a call in the order of the original: method, token, name, body.

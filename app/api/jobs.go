@@ -31,6 +31,9 @@ type jobBody struct {
 	Block        *model.BlockStrategy   `json:"executorBlockStrategy"`
 	TimeoutSec   *int64                 `json:"executorTimeout"`
 	RetryCount   *int64                 `json:"executorFailRetryCount"`
+	RetryDelay   *int64                 `json:"retryDelay"`   // seconds; ours
+	RetryGrowing *bool                  `json:"retryGrowing"` // ours
+	MisfireAfter *int64                 `json:"misfireAfter"` // seconds; ours
 	GlueType     *model.GlueType        `json:"glueType"`
 	GlueSource   *string                `json:"glueSource"`
 	GlueRemark   *string                `json:"glueRemark"`
@@ -67,10 +70,16 @@ func (a *API) updateJob(ctx context.Context, body []byte) (protocol.Answer, erro
 	job := jobs.JobInput{
 		GroupID: old.GroupID, Name: old.Name, Author: old.Author, AlarmEmail: old.AlarmEmail, ScheduleType: old.ScheduleType,
 		ScheduleConf: old.ScheduleConf, Misfire: old.Misfire, Route: old.Route, Handler: old.Handler, Param: old.Param, Block: old.Block,
-		TimeoutSec: old.TimeoutSec, RetryCount: old.RetryCount, GlueType: old.GlueType, GlueSource: old.GlueSource, GlueRemark: old.GlueRemark,
+		TimeoutSec: old.TimeoutSec, RetryCount: old.RetryCount, RetryDelaySec: old.RetryDelaySec, RetryGrowing: old.RetryGrowing,
+		MisfireAfterSec: old.MisfireAfterSec, GlueType: old.GlueType, GlueSource: old.GlueSource, GlueRemark: old.GlueRemark,
 		ChildIDs: old.ChildIDs, Version: old.Version,
 	}
 	in.fill(&job)
+	if in.JobGroup != 0 && clamp(in.JobGroup) != old.GroupID {
+		bad := model.Errf(model.CodeInvalid, "error.invalid")
+		bad.AddField("group", "field.fixed", "Value", old.GroupID)
+		return protocol.Answer{}, bad
+	}
 	return protocol.OK(nil), a.Service.UpdateJob(ctx, apiActor(), id, job)
 }
 
@@ -151,11 +160,16 @@ func (in *jobBody) fill(job *jobs.JobInput) {
 	set(&job.GlueSource, in.GlueSource)
 	set(&job.GlueRemark, in.GlueRemark)
 	set(&job.ChildIDs, in.ChildJobID)
-	if in.TimeoutSec != nil {
-		job.TimeoutSec = clamp(*in.TimeoutSec)
-	}
-	if in.RetryCount != nil {
-		job.RetryCount = clamp(*in.RetryCount)
+	number(&job.TimeoutSec, in.TimeoutSec)
+	number(&job.RetryCount, in.RetryCount)
+	number(&job.RetryDelaySec, in.RetryDelay)
+	number(&job.MisfireAfterSec, in.MisfireAfter)
+	set(&job.RetryGrowing, in.RetryGrowing)
+}
+
+func number(dst *int, v *int64) {
+	if v != nil {
+		*dst = clamp(*v)
 	}
 }
 

@@ -13,7 +13,7 @@ func (c *Console) dashboard(r *request) error {
 	}
 	v := views.Dashboard{
 		Page: r.page("dashboard", r.loc.T("dash.title")), Jobs: d.Jobs, RunsTotal: d.RunsTotal, Today: d.Today,
-		Days: d.Days, NodesAlive: d.NodesAlive, NodesKnown: d.NodesKnown, Next: d.Next, Centers: d.Centers,
+		Days: d.Days, NodesAlive: d.NodesAlive, NodesKnown: d.NodesKnown, Next: d.Next, Centers: d.Centers, Ledger: d.Ledger,
 	}
 	for _, run := range d.FailedRecently {
 		v.Failed = append(v.Failed, views.FailedRun{Run: run, Message: runMessage(r.loc, run)})

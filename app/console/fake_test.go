@@ -419,6 +419,7 @@ func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, erro
 		Today:   model.DayCount{Day: "2026-11-20", Succeeded: 86112, Failed: 26, Running: 12, Missed: 3},
 		Centers: []model.Node{{Name: "carillon-1", Version: "1.0.0", StartedMS: f.now.Add(-76 * time.Hour).UnixMilli(), BeatMS: f.now.UnixMilli()}, {Name: "carillon-2", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), BeatMS: f.now.Add(-time.Second).UnixMilli()}},
 	}
+	d.Ledger = model.Ledger{Day: "2026-11-20", Expected: 86153, Made: 86138, Open: 12, Missed: 3, Reasons: []model.Fires{{Reason: model.ReasonCenterDown, Count: 2}, {Reason: "new", Count: 1}}}
 	for i, n := range []int{83000, 71000, 70800, 84200, 85100, 84900, 86112} {
 		d.Days = append(d.Days, model.DayCount{Day: fmt.Sprintf("2026-11-%d", 14+i), Succeeded: n, Failed: 20 + (i*97)%310, Missed: (i * 31) % 90, Running: i / 6 * 12})
 	}

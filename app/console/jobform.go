@@ -19,6 +19,7 @@ func formOf(in jobs.JobInput) map[string]string {
 		"schedule_type": string(in.ScheduleType), "misfire": string(in.Misfire), "route": string(in.Route),
 		"handler": in.Handler, "param": in.Param, "block": string(in.Block), "timeout": strconv.Itoa(in.TimeoutSec),
 		"retry": strconv.Itoa(in.RetryCount), "glue_type": string(in.GlueType), "glue_source": in.GlueSource,
+		"retry_delay": strconv.Itoa(in.RetryDelaySec), "retry_wait": retryWait(in.RetryGrowing), "misfire_after": strconv.Itoa(in.MisfireAfterSec),
 		"glue_remark": in.GlueRemark, "child_ids": in.ChildIDs, "version": strconv.FormatInt(in.Version, 10),
 	}
 	switch in.ScheduleType {
@@ -28,6 +29,14 @@ func formOf(in jobs.JobInput) map[string]string {
 		v["zone"], v["schedule_conf"] = splitZone(in.ScheduleConf)
 	}
 	return v
+}
+
+// retryWait is the choice behind RetryGrowing.
+func retryWait(growing bool) string {
+	if growing {
+		return views.RetryGrowing
+	}
+	return views.RetryFixed
 }
 
 func positive(n int) string {
@@ -41,7 +50,8 @@ func inputOf(j model.Job) jobs.JobInput {
 	return jobs.JobInput{
 		GroupID: j.GroupID, Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
 		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param,
-		Block: j.Block, TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, GlueType: j.GlueType,
+		Block: j.Block, TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing,
+		MisfireAfterSec: j.MisfireAfterSec, GlueType: j.GlueType,
 		GlueSource: j.GlueSource, GlueRemark: j.GlueRemark, ChildIDs: j.ChildIDs, Version: j.Version,
 	}
 }
@@ -87,7 +97,8 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		ScheduleType: model.ScheduleType(get("schedule_type")), ScheduleConf: scheduleConf(get),
 		Misfire: model.MisfireStrategy(get("misfire")), Route: model.RouteStrategy(get("route")),
 		Handler: get("handler"), Param: get("param"), Block: model.BlockStrategy(get("block")),
-		TimeoutSec: number("timeout"), RetryCount: number("retry"), GlueType: model.GlueType(get("glue_type")),
+		TimeoutSec: number("timeout"), RetryCount: number("retry"), RetryDelaySec: number("retry_delay"),
+		RetryGrowing: get("retry_wait") == views.RetryGrowing, MisfireAfterSec: number("misfire_after"), GlueType: model.GlueType(get("glue_type")),
 		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Version: version,
 	}
 	if len(bad.Fields) == 0 {
