@@ -1,0 +1,256 @@
+package store_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/store"
+	"github.com/carillon-scheduler/carillon/store/storetest"
+)
+
+// TestLedger follows fires through everything that can become of them: the
+// account must be even at every step.
+func TestLedger(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "http://127.0.0.1:1/")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount = 1 })
+		require.NoError(t, st.SetJobStatus(ctx, j.ID, j.Version, model.JobRunning, t0.UnixMilli(), t0))
+		_, runs, err := st.PlanDue(ctx, t0.UnixMilli(), 10, t0, func(due []model.Job, _ map[int]model.Group) []model.JobPlan {
+			p := model.JobPlan{JobID: due[0].ID, OldMS: due[0].NextMS, LastMS: due[0].NextMS + 5000, NextMS: due[0].NextMS + 60000, Turns: 6}
+			for i := range int64(6) {
+				ms := due[0].NextMS + i*1000
+				p.Runs = append(p.Runs, model.Run{
+					GroupID: g.ID, JobID: j.ID, Phase: model.PhasePlanned, TriggerType: model.TriggerCron, Owner: "n#1", RetryLeft: 1,
+					PlannedMS: ms, TriggerTime: time.UnixMilli(ms), FireKey: fmt.Sprintf("%d:%d:0", j.ID, ms), Turn: i + 1,
+				})
+			}
+			// One row may stand for many fires that nobody could make.
+			p.Runs = append(p.Runs, model.Run{
+				GroupID: g.ID, JobID: j.ID, Phase: model.PhaseMissed, TriggerType: model.TriggerMisfire, TriggerCode: model.CodeMissed, Reason: model.ReasonCenterDown,
+				PlannedMS: due[0].NextMS - 1000, TriggerTime: t0, FireKey: "old", MissedFires: 40,
+			})
+			return []model.JobPlan{p}
+		})
+		require.NoError(t, err)
+		require.Equal(t, 7, runs)
+		account := func(made, open, missed int64, reasons ...model.Fires) {
+			t.Helper()
+			l, err := st.Ledger(ctx, t0)
+			require.NoError(t, err)
+			for i := range reasons {
+				reasons[i].Day = "2026-01-01"
+			}
+			require.Equal(t, model.Ledger{Day: "2026-01-01", Expected: made + open + missed, Made: made, Open: open, Missed: missed, Reasons: reasons}, l)
+		}
+		account(0, 6, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
+
+		ids, err := st.PlannedIDs(ctx, "n#1", t0.UnixMilli()+60000, 100)
+		require.NoError(t, err)
+		require.Len(t, ids, 6)
+		var claims []model.Claim
+		for _, id := range ids[:4] {
+			claims = append(claims, model.Claim{RunID: id, Address: "http://127.0.0.1:1/"})
+		}
+		_, err = st.ClaimRuns(ctx, "n#1", claims, 1)
+		require.NoError(t, err)
+		follow := scheduler.Follower(t0, "n#1")
+		// One succeeds, one fails and is tried again: both were made.
+		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: ids[0], Code: 200, AtMS: 5}, {RunID: ids[1], Code: 500, AtMS: 5}}, t0, follow)
+		require.NoError(t, err)
+		account(2, 4, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
+		// One is refused: not made yet, its retry may still do it. When that is refused too, the fire was missed.
+		refuse := func(id int64) {
+			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{
+				RunID: id, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonUnreached, AtMS: 6,
+			}}, t0, follow))
+		}
+		refuse(ids[2])
+		retries, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 50})
+		require.NoError(t, err)
+		for _, r := range retries {
+			if r.TriggerType == model.TriggerRetry && r.FirstID == ids[2] {
+				_, err = st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: r.ID, Address: "x"}}, 1)
+				require.NoError(t, err)
+				refuse(r.ID)
+			}
+		}
+		// The job is stopped: what was planned and not sent is paused; one is on its way.
+		now, err := st.Job(ctx, j.ID)
+		require.NoError(t, err)
+		require.NoError(t, st.SetJobStatus(ctx, j.ID, now.Version, model.JobStopped, 0, t0))
+		account(2, 1, 43, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 2},
+			model.Fires{Reason: model.ReasonUnreached, Count: 1})
+		// The one on its way is discarded by the executor.
+		require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{
+			RunID: ids[3], Phase: model.PhaseMissed, Code: model.CodeMissed, Reason: model.ReasonDiscarded, AtMS: 6,
+		}}, t0, follow))
+		account(2, 0, 44, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 2},
+			model.Fires{Reason: model.ReasonDiscarded, Count: 1}, model.Fires{Reason: model.ReasonUnreached, Count: 1})
+	})
+}
+
+// TestChildrenStartOnce: after the last shard of a broadcast, after a success of
+// any attempt, and never twice.
+func TestChildrenStartOnce(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		child := storetest.Job(t, st, g.ID, nil)
+		parent := storetest.Job(t, st, g.ID, func(j *model.Job) { j.ChildIDs, j.RetryCount = strconv.Itoa(child.ID), 1 })
+		children := func() (out []model.Run) {
+			list, err := st.Runs(ctx, model.RunFilter{JobID: child.ID, Limit: 50})
+			require.NoError(t, err)
+			return list
+		}
+		done := func(id int64, code int, reason string) {
+			t.Helper()
+			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, scheduler.Follower(t0, "n#1"))
+			require.NoError(t, err)
+		}
+		t.Run("of a broadcast", func(t *testing.T) {
+			var shards []model.Run
+			for i := range 3 {
+				shards = append(shards, storetest.Run(t, st, parent, func(r *model.Run) {
+					r.Phase, r.ShardKey, r.Sharding, r.RetryLeft = model.PhaseAccepted, "1:77", fmt.Sprintf("%d/3", i), 0
+				}))
+			}
+			done(shards[0].ID, 200, "")
+			done(shards[2].ID, 200, "")
+			require.Empty(t, children(), "one shard still runs")
+			done(shards[1].ID, 200, "")
+			done(shards[1].ID, 200, "")
+			require.Len(t, children(), 1)
+			require.Equal(t, model.TriggerParent, children()[0].TriggerType)
+			require.Equal(t, shards[1].ID, children()[0].ParentID)
+		})
+		t.Run("of a run that was thought lost and was not", func(t *testing.T) {
+			before := len(children())
+			r := storetest.Run(t, st, parent, func(r *model.Run) { r.Phase, r.RetryLeft = model.PhaseAccepted, 1 })
+			done(r.ID, 500, model.ReasonLost)
+			list, err := st.Runs(ctx, model.RunFilter{JobID: parent.ID, Limit: 1})
+			require.NoError(t, err)
+			retry := list[0]
+			require.Equal(t, model.TriggerRetry, retry.TriggerType)
+			require.Equal(t, r.ID, retry.FirstID)
+			done(r.ID, 200, "") // the truth comes late
+			require.Len(t, children(), before+1)
+			done(retry.ID, 200, "")
+			require.Len(t, children(), before+1, "its retry starts no second one")
+		})
+	})
+}
+
+// TestCoveredIsNotFailed: a run that a later one of its job ended says so.
+func TestCoveredIsNotFailed(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.Block, j.RetryCount = model.BlockCover, 2 })
+		running := func(r *model.Run) { r.RetryLeft = 2 }
+		first, second := storetest.Run(t, st, j, running), storetest.Run(t, st, j, running)
+		_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: first.ID, Address: "a"}, {RunID: second.ID, Address: "a"}}, 7)
+		require.NoError(t, err)
+		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: first.ID, Code: 500, Msg: "block strategy effect", AtMS: 9}}, t0, scheduler.Follower(t0, "n#1"))
+		require.NoError(t, err)
+		got, err := st.Run(ctx, first.ID)
+		require.NoError(t, err)
+		require.Equal(t, model.ResultCovered, got.Result())
+		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, list, 2, "not tried again: it would end the later one in turn")
+	})
+}
+
+// TestWhatALostNodeLeftIsDealtOutEvenly, and so is what a stopping one hands over.
+func TestWhatALostNodeLeftIsDealtOutEvenly(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		j := storetest.Job(t, st, g.ID, nil)
+		for range 10 {
+			storetest.Run(t, st, j, func(r *model.Run) { r.Owner = "dead#1" })
+		}
+		owned := func(owner string) int {
+			ids, err := st.PlannedIDs(ctx, owner, t0.UnixMilli(), 100)
+			require.NoError(t, err)
+			return len(ids)
+		}
+		_, _, err := st.AdoptRuns(ctx, []string{"a#1", "b#1"}, []string{"a#1", "b#1"}, 100)
+		require.NoError(t, err)
+		require.Equal(t, 5, owned("a#1"))
+		require.Equal(t, 5, owned("b#1"))
+		n, err := st.HandOver(ctx, "a#1", []string{"b#1", "c#1"})
+		require.NoError(t, err)
+		require.Equal(t, 5, n)
+		require.Zero(t, owned("a#1"))
+		require.Equal(t, 10, owned("b#1")+owned("c#1"))
+		require.Contains(t, []int{2, 3}, owned("c#1"))
+	})
+}
+
+func TestPicks(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		picks := func() map[string]int64 {
+			list, err := st.Picks(ctx, []int{1})
+			require.NoError(t, err)
+			out := map[string]int64{}
+			for _, p := range list {
+				out[p.Address] = p.Picks
+			}
+			return out
+		}
+		require.NoError(t, st.AddPicks(ctx, []model.Pick{
+			{JobID: 1, Address: "a", Picks: 10, New: true, Base: 2, UsedMS: 5}, {JobID: 1, Address: "b", Picks: 9, New: true, Base: 1, UsedMS: 6},
+		}, nil))
+		require.Equal(t, map[string]int64{"a": 12, "b": 10}, picks())
+		// Another node that knows nothing tells of the same ones and of a new one.
+		require.NoError(t, st.AddPicks(ctx, []model.Pick{
+			{JobID: 1, Address: "a", Picks: 1, New: true, UsedMS: 4}, {JobID: 1, Address: "c", Picks: 1, New: true, UsedMS: 7},
+		}, nil))
+		require.Equal(t, map[string]int64{"a": 13, "b": 10, "c": 11}, picks(), "c joins with the smallest count")
+		list, err := st.Picks(ctx, []int{1})
+		require.NoError(t, err)
+		for _, p := range list {
+			if p.Address == "a" {
+				require.EqualValues(t, 5, p.UsedMS, "the later use stays")
+			}
+		}
+		require.NoError(t, st.AddPicks(ctx, nil, []model.Pick{{JobID: 1, Address: "b"}}))
+		require.NotContains(t, picks(), "b")
+	})
+}
+
+// TestSavesNeverUndoEachOther: two people, and a save during a scan.
+func TestSavesNeverUndoEachOther(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "http://127.0.0.1:1/")
+		j := storetest.Job(t, st, g.ID, nil)
+		require.NoError(t, st.SetJobStatus(ctx, j.ID, j.Version, model.JobRunning, t0.UnixMilli(), t0))
+		seen, err := st.Job(ctx, j.ID)
+		require.NoError(t, err)
+		// The planner moves the job on while a person has the form open.
+		_, _, err = st.PlanDue(ctx, t0.UnixMilli(), 10, t0, func(due []model.Job, _ map[int]model.Group) []model.JobPlan {
+			return []model.JobPlan{{JobID: j.ID, OldMS: due[0].NextMS, LastMS: due[0].NextMS, NextMS: due[0].NextMS + 5000, Turns: 1}}
+		})
+		require.NoError(t, err)
+		seen.Name = "renamed"
+		require.NoError(t, st.UpdateJob(ctx, &seen, false, false, t0))
+		got, err := st.Job(ctx, j.ID)
+		require.NoError(t, err)
+		require.Equal(t, "renamed", got.Name)
+		require.Equal(t, t0.UnixMilli()+5000, got.NextMS, "the save did not turn the schedule back")
+		require.EqualValues(t, 1, got.Turn)
+		// A switch that was decided on an old version is a conflict.
+		err = st.SetJobStatus(ctx, j.ID, seen.Version, model.JobStopped, 0, t0)
+		require.Equal(t, model.CodeConflict, model.CodeOf(err))
+	})
+}
