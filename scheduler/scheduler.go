@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -26,8 +27,9 @@ type Scheduler struct {
 	clock   stepWatch
 
 	fatal     chan error
-	mu        sync.Mutex
+	mu        sync.Mutex // start and stop, one at a time
 	started   bool
+	running   atomic.Bool        // takes part in the scheduling
 	stopPlan  context.CancelFunc // planner, fetch, takeover
 	stopRing  context.CancelFunc // ring and workers
 	stopSend  context.CancelFunc // calls in flight
@@ -148,6 +150,7 @@ func (s *Scheduler) Start(ctx context.Context) error {
 			s.writing.Go(func() { l.run(writeCtx, s.cfg.Now, s.cfg.Logger) })
 		}
 	}
+	s.running.Store(true)
 	s.cfg.Logger.Info("scheduler started", "node", s.node.owner())
 	return nil
 }
@@ -161,6 +164,7 @@ func (s *Scheduler) StopScheduling(ctx context.Context) {
 	if !s.started {
 		return
 	}
+	s.running.Store(false)
 	ctx = context.WithoutCancel(ctx)
 	s.stopPlan()
 	s.planning.Wait()
@@ -329,11 +333,8 @@ func (s *Scheduler) Liveness() []Liveness {
 
 // Ready reports why the node cannot schedule, or nil.
 func (s *Scheduler) Ready() error {
-	s.mu.Lock()
-	started := s.started
-	s.mu.Unlock()
-	if !started {
-		return errors.New("the scheduler is not running")
+	if !s.running.Load() {
+		return errors.New("the scheduler is not running: it has not started, or it stops")
 	}
 	now := s.cfg.Now()
 	for _, l := range s.Liveness() {

@@ -1,0 +1,283 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+)
+
+// TestRetriesWait: fixed or growing, never longer than the limit.
+func TestRetriesWait(t *testing.T) {
+	for name, tc := range map[string]struct {
+		job  model.Job
+		want []time.Duration // after the first, second, … failure
+	}{
+		"at once by default": {model.Job{RetryCount: 2}, []time.Duration{0, 0}},
+		"fixed":              {model.Job{RetryCount: 3, RetryDelaySec: 30}, []time.Duration{30 * time.Second, 30 * time.Second, 30 * time.Second}},
+		"growing": {model.Job{RetryCount: 4, RetryDelaySec: 10, RetryGrowing: true},
+			[]time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}},
+		"growing stops at the limit": {model.Job{RetryCount: 2, RetryDelaySec: model.MaxRetryDelaySec - 1, RetryGrowing: true},
+			[]time.Duration{(model.MaxRetryDelaySec - 1) * time.Second, model.MaxRetryDelaySec * time.Second}},
+		"a billion growing retries": {model.Job{RetryCount: 1_000_000_000, RetryDelaySec: 1, RetryGrowing: true}, []time.Duration{time.Second, 2 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.job.ID = 1
+			run := model.Run{ID: 5, JobID: 1, HandleCode: 500, RetryLeft: tc.job.RetryCount}
+			for i, want := range tc.want {
+				got := Follower(t0, "n#1")(run, map[int]model.Job{1: tc.job})
+				require.Len(t, got, 1)
+				require.Equal(t, t0.Add(want).UnixMilli(), got[0].PlannedMS, "after failure %d", i+1)
+				run = model.Run{ID: run.ID + 1, FirstID: 5, JobID: 1, HandleCode: 500, RetryLeft: got[0].RetryLeft}
+			}
+		})
+	}
+}
+
+// TestCyclesStopAtRunTime: somebody wrote into the table that 1 starts 2 and 2
+// starts 1. The chain ends with a missed row that says why.
+func TestCyclesStopAtRunTime(t *testing.T) {
+	jobs := map[int]model.Job{1: {ID: 1, ChildIDs: "2"}, 2: {ID: 2, ChildIDs: "1"}}
+	follow := Follower(t0, "n#1")
+	first := follow(model.Run{ID: 10, JobID: 1, HandleCode: 200}, jobs)
+	require.Equal(t, model.PhasePlanned, first[0].Phase)
+	first[0].ID, first[0].HandleCode = 11, 200
+	second := follow(first[0], jobs)
+	require.Len(t, second, 1)
+	require.Equal(t, model.PhaseMissed, second[0].Phase)
+	require.Equal(t, model.ReasonCycle, second[0].Reason)
+	require.Contains(t, second[0].TriggerMsg, "1 > 2 > 1")
+
+	// A long chain without a circle ends too, some day.
+	long := map[int]model.Job{}
+	for i := 1; i <= 100; i++ {
+		long[i] = model.Job{ID: i, ChildIDs: fmt.Sprint(i + 1)}
+	}
+	run, n := model.Run{ID: 1, JobID: 1, HandleCode: 200}, 1
+	for {
+		next := follow(run, long)
+		require.Len(t, next, 1)
+		require.LessOrEqual(t, len(next[0].Lineage), 255)
+		if next[0].Phase == model.PhaseMissed {
+			break
+		}
+		n++
+		run = next[0]
+		run.ID, run.HandleCode = int64(n), 200
+	}
+	require.Equal(t, maxGenerations, n)
+}
+
+// TestAStepOfTheClockNeitherLosesNorRepeats: the wall clock is set forward and
+// back between passes of the planner. Each second is decided exactly once.
+func TestAStepOfTheClockNeitherLosesNorRepeats(t *testing.T) {
+	for _, steps := range [][]time.Duration{
+		{time.Second, 10 * time.Minute, time.Second, time.Second},
+		{time.Second, -10 * time.Minute, time.Second, 10 * time.Minute, time.Second},
+		{time.Second, -time.Hour, 2 * time.Hour, -time.Hour, time.Second, time.Second},
+	} {
+		for _, misfire := range []model.MisfireStrategy{model.MisfireSkip, model.MisfireFireOnce} {
+			job := model.Job{ID: 1, ScheduleType: model.ScheduleFixRate, ScheduleConf: "1", Misfire: misfire, Status: model.JobRunning, NextMS: t0.UnixMilli()}
+			sched, err := ScheduleOf(job)
+			require.NoError(t, err)
+			decided := map[int64]int{}
+			now := t0
+			for _, step := range steps {
+				if job.NextMS <= now.Add(5*time.Second).UnixMilli() {
+					p := Plan(now, job, model.Group{}, sched, "n#1", PlanRules{Horizon: 5 * time.Second, MisfireAfter: 5 * time.Second, MaxMissedRows: 10000, Location: time.UTC})
+					for _, r := range p.Runs {
+						decided[r.PlannedMS] += r.Fires()
+					}
+					job.NextMS, job.LastMS = p.NextMS, p.LastMS
+				}
+				now = now.Add(step)
+			}
+			first, last := t0.UnixMilli(), job.NextMS
+			for at := first; at < last; at += 1000 {
+				require.Equal(t, 1, decided[at], "second %d of %d, steps %v", (at-first)/1000, (last-first)/1000, steps)
+			}
+			require.Len(t, decided, int((last-first)/1000))
+		}
+	}
+}
+
+// placeExec answers by address.
+type placeExec struct {
+	fakeExec
+	gone  map[string]bool
+	calls []string
+	busy  atomic.Bool
+}
+
+func (p *placeExec) Run(_ context.Context, address string, _ protocol.Trigger) Sent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, address)
+	if p.gone[address] {
+		return Sent{State: SentRefused, Unreachable: true, Gone: true, Msg: "connection refused"}
+	}
+	return Sent{State: SentAccepted, Code: 200}
+}
+
+func (p *placeExec) GlobalIdleBeat(context.Context, string) (bool, error) { return !p.busy.Load(), nil }
+
+// TestAnotherAddressIsTried when nothing listens at the first, and the first is
+// avoided afterwards.
+func TestAnotherAddressIsTried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.groups[1] = model.Group{ID: 1, AppName: "app", AddressList: "http://a/,http://b/"}
+		exec := &placeExec{gone: map[string]bool{"http://a/": true}}
+		s := New(m, exec, small())
+		require.NoError(t, s.Start(t.Context()))
+		m.put(planned(1))
+		time.Sleep(2 * time.Second)
+		require.Equal(t, []string{"http://a/", "http://b/"}, exec.calls)
+		require.Equal(t, model.PhaseAccepted, m.get(1).Phase)
+		require.Equal(t, "http://b/", m.get(1).Address)
+		require.Contains(t, m.get(1).TriggerMsg, "no connection to http://a/")
+		m.put(planned(2))
+		time.Sleep(2 * time.Second)
+		require.Equal(t, []string{"http://a/", "http://b/", "http://b/"}, exec.calls, "who refused a moment ago is not asked")
+		// A shard belongs to its address: there is no other.
+		m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteBroadcast}
+		r := planned(3)
+		r.Sharding = "0/2"
+		m.put(r)
+		time.Sleep(2 * time.Second)
+		s.Close(t.Context())
+		require.Equal(t, model.ReasonUnreached, m.get(3).Reason)
+	})
+}
+
+// TestGlobalBusyoverWaits until an executor is idle, and says so on the row.
+func TestGlobalBusyoverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteGlobalBusyover}
+		exec := &placeExec{}
+		exec.busy.Store(true)
+		s := New(m, exec, small())
+		require.NoError(t, s.Start(t.Context()))
+		m.put(planned(1))
+		time.Sleep(5 * time.Minute)
+		require.Empty(t, exec.calls)
+		require.Equal(t, model.PhasePlanned, m.get(1).Phase)
+		require.Contains(t, m.get(1).TriggerMsg, "waits for an idle executor")
+		exec.busy.Store(false)
+		time.Sleep(3 * time.Second)
+		s.Close(t.Context())
+		require.Equal(t, []string{"http://a/"}, exec.calls)
+	})
+}
+
+// TestDiscardedIsNotFailed: the executor refuses because it is busy with the job
+// and the job discards later runs.
+func TestDiscardedIsNotFailed(t *testing.T) {
+	for _, block := range []model.BlockStrategy{model.BlockDiscard, model.BlockSerial} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory()
+			m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteFirst, Block: block}
+			m.put(planned(1))
+			s := New(m, &fakeExec{sent: Sent{State: SentRefused, Code: 500, Msg: "block strategy effect"}, idle: false}, small())
+			require.NoError(t, s.Start(t.Context()))
+			time.Sleep(3 * time.Second)
+			s.Close(t.Context())
+			if block == model.BlockDiscard {
+				require.Equal(t, model.PhaseMissed, m.get(1).Phase)
+				require.Equal(t, model.ReasonDiscarded, m.get(1).Reason)
+			} else {
+				require.Equal(t, model.ReasonRefused, m.get(1).Reason)
+			}
+		})
+	}
+}
+
+// panicking is an executor whose client has a bug.
+type panicking struct{ fakeExec }
+
+func (p *panicking) Run(context.Context, string, protocol.Trigger) Sent { panic("a bug") }
+
+// TestAPanicIsOneRunsMatter: the workers, the ring and the loops go on.
+func TestAPanicIsOneRunsMatter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		for id := range int64(50) {
+			m.put(planned(id + 1))
+		}
+		s := New(m, &panicking{}, small())
+		require.NoError(t, s.Start(t.Context()))
+		time.Sleep(10 * time.Second)
+		require.NoError(t, s.Ready())
+		for id := range int64(50) {
+			require.NotEqual(t, model.PhasePlanned, m.get(id+1).Phase, "it was tried")
+		}
+		s.Close(t.Context())
+	})
+}
+
+// TestLoopsStartAndStopUnderLoad starts and stops nodes in the middle of
+// everything they do, in many interleavings and without a pause between.
+func TestLoopsStartAndStopUnderLoad(t *testing.T) {
+	for round := range 30 {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMemory()
+			m.groups[1] = model.Group{ID: 1, AppName: "app", AddressList: "http://a/,http://b/"}
+			for id := range int64(300) {
+				r := planned(id + 1)
+				r.PlannedMS += id * 10
+				m.put(r)
+			}
+			m.broken.Store(round%7 == 3)
+			s := New(m, &fakeExec{sent: Sent{State: SentAccepted}, hang: round%5 == 4}, small())
+			if s.Start(t.Context()) != nil {
+				require.True(t, m.broken.Load())
+				return
+			}
+			var callers sync.WaitGroup
+			ctx, cancel := context.WithCancel(t.Context())
+			for i := range 4 {
+				callers.Go(func() {
+					for ctx.Err() == nil {
+						s.Nudge()
+						_, _ = s.Complete(ctx, []model.Handled{{RunID: int64(i + 1), Code: 200}})
+						_, _ = s.Stats(), s.Ready()
+						time.Sleep(time.Duration(i+1) * 7 * time.Millisecond) // fake time: costs nothing
+					}
+				})
+			}
+			time.Sleep(time.Duration(round*round) * 3 * time.Millisecond)
+			if round%2 == 0 {
+				s.StopScheduling(t.Context())
+			}
+			s.Close(t.Context())
+			cancel()
+			callers.Wait()
+			_, err := s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}})
+			require.ErrorIs(t, err, errStopped)
+			require.NotContains(t, strings.Join(rungTwice(s.disp.exec.(*fakeExec)), ","), "twice")
+		})
+	}
+}
+
+func rungTwice(f *fakeExec) (out []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seen := map[int64]bool{}
+	for _, id := range f.rings {
+		if seen[id] {
+			out = append(out, fmt.Sprintf("%d twice", id))
+		}
+		seen[id] = true
+	}
+	return out
+}
