@@ -141,6 +141,15 @@ func TestOtherCalls(t *testing.T) {
 	require.ErrorContains(t, err, "401")
 	require.False(t, idle)
 
+	for addr, want := range map[string]bool{ok: true, busy: false} {
+		idle, err = c.GlobalIdleBeat(t.Context(), addr)
+		require.NoError(t, err)
+		require.Equal(t, want, idle)
+	}
+	other := serve(t, answer(200, `{"code":500,"msg":"invalid request, uri-mapping(/globalIdleBeat) not found."}`))
+	_, err = c.GlobalIdleBeat(t.Context(), other)
+	require.ErrorContains(t, err, "does not know globalIdleBeat")
+
 	msg, err := c.Kill(t.Context(), ok, 1)
 	require.NoError(t, err)
 	require.Equal(t, "stopped 2", msg)
