@@ -31,14 +31,15 @@ type late struct {
 
 // verdict is what became of the targets: one per job, instant and shard.
 type verdict struct {
-	targets, made  int
-	missed         map[string]int // by reason
-	unexplained    []string       // not made and no reason given
-	extra          []string       // made or planned more often than it should
-	late           []late
-	retries        int // attempts after failures, all of them judged
-	childRuns      int
-	withoutOutcome int // rung, and nothing heard of since
+	targets, made           int
+	missed                  map[string]int // by reason
+	unexplained             []string       // not made and no reason given
+	extra                   []string       // made or planned more often than it should
+	late                    []late
+	retries                 int // attempts after failures, all of them judged
+	childRuns               int
+	succeeded, failed, lost int // what became of what was rung
+	withoutOutcome          int // nothing was heard of it
 }
 
 func (v *verdict) miss(reason, format string, args ...any) {
@@ -144,7 +145,14 @@ func (v *verdict) judge(e expect, t target, list, stands []*runRow, rings map[in
 		return
 	}
 	v.made++
-	if r.Handled == 0 {
+	switch {
+	case r.Reason == "lost":
+		v.lost++
+	case r.Handled == 200:
+		v.succeeded++
+	case r.Handled != 0:
+		v.failed++
+	default:
 		v.withoutOutcome++
 	}
 	v.late = append(v.late, late{t.planned, time.Duration(rung.first-t.planned*1000) * time.Microsecond})

@@ -184,13 +184,19 @@ func waitUntilDecided(ctx context.Context, s *site, until int64) error {
 }
 
 // recovery is how long after a fault its consequences may last.
-const recovery = maxTakeover
+func recovery(k faultKind) time.Duration {
+	switch k {
+	case faultKill, faultPause, faultDBRestart, faultDBCut:
+		return maxTakeover
+	}
+	return 4 * time.Second // an address that refused is asked again, late answers come in
+}
 
 // near reports whether an instant lies in a fault or its consequences.
 func (c *checked) near(planned int64, kinds ...faultKind) bool {
 	at := time.UnixMilli(planned)
 	return slices.ContainsFunc(c.faults, func(f fault) bool {
-		return (len(kinds) == 0 || slices.Contains(kinds, f.kind)) && at.After(f.start.Add(-time.Second)) && at.Before(f.end.Add(recovery))
+		return (len(kinds) == 0 || slices.Contains(kinds, f.kind)) && at.After(f.start.Add(-time.Second)) && at.Before(f.end.Add(recovery(f.kind)))
 	})
 }
 
@@ -239,9 +245,11 @@ func (c *checked) print(ctx context.Context, out *Report, s *site, cmd *CheckerC
 		reasons += fmt.Sprintf(" %s %d", r, c.missed[r])
 	}
 	n := func(v int) string { return fmt.Sprint(v) }
-	out.table([]string{"targets", "made", "missed, with reason", "missed without reason", "extra", "retries", "child runs", "rung, result lost on purpose", "takeover max"}, [][]string{{
-		n(c.targets), n(c.made), n(total) + reasons, n(len(c.unexplained)), n(len(c.extra)), n(c.retries), n(c.childRuns), n(c.withoutOutcome), ms(c.takeover()),
+	out.table([]string{"targets", "made", "missed, with reason", "missed without reason", "extra", "retries", "child runs", "takeover max"}, [][]string{{
+		n(c.targets), n(c.made), n(total) + ":" + reasons, n(len(c.unexplained)), n(len(c.extra)), n(c.retries), n(c.childRuns), ms(c.takeover()),
 	}})
+	out.printf("Of the %d made, %d succeeded, %d failed (one kind of job fails on purpose), %d were declared lost (their executor was killed or kept silent on purpose), %d are still open.\n",
+		c.made, c.succeeded, c.failed, c.lost, c.withoutOutcome)
 	row := func(name string, of func(int64) bool) []string {
 		k, p50, p99, most := c.lateness(of)
 		return []string{name, n(k), ms(p50), ms(p99), ms(most)}

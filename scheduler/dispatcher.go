@@ -51,8 +51,13 @@ type dispatcher struct {
 // not send: others may have taken the run over.
 func (d *dispatcher) claimLease() time.Duration { return d.cfg.NodeDeadAfter * 8 / 10 }
 
-// maxBatch is about how many runs share one write.
-const maxBatch = 1000
+const (
+	// maxBatch is about how many runs share one write.
+	maxBatch = 1000
+	// claimBatch is the same for claims: the first calls of a burst go out while the
+	// rest of it is being claimed.
+	claimBatch = 128
+)
 
 func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *dispatcher {
 	d := &dispatcher{
@@ -63,7 +68,7 @@ func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *di
 		gone:     func(string, time.Time) {},
 	}
 	d.reloads = newBatcher(maxBatch, d.load)
-	d.claims = newBatcher(maxBatch, d.writeClaims)
+	d.claims = newBatcher(claimBatch, d.writeClaims)
 	d.records = newBatcher(maxBatch, d.writeRecords)
 	return d
 }
