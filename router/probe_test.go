@@ -112,6 +112,8 @@ func TestManyAreAskedInWaves(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Z", a)
 	require.LessOrEqual(t, most.Load(), int32(probeParallel))
+	mu.Lock()
+	defer mu.Unlock()
 	require.GreaterOrEqual(t, len(asked), 26, "Z is in the last wave")
 }
 

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,6 +129,12 @@ func (p *placeExec) Run(_ context.Context, address string, _ protocol.Trigger) S
 	return Sent{State: SentAccepted, Code: 200}
 }
 
+func (p *placeExec) called() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.calls)
+}
+
 func (p *placeExec) GlobalIdleBeat(context.Context, string) (bool, error) { return !p.busy.Load(), nil }
 
 // TestAnotherAddressIsTried when nothing listens at the first, and the first is
@@ -141,15 +148,17 @@ func TestAnotherAddressIsTried(t *testing.T) {
 		require.NoError(t, s.Start(t.Context()))
 		m.put(planned(1))
 		time.Sleep(2 * time.Second)
-		require.Equal(t, []string{"http://a/", "http://b/"}, exec.calls)
+		require.Equal(t, []string{"http://a/", "http://b/"}, exec.called())
 		require.Equal(t, model.PhaseAccepted, m.get(1).Phase)
 		require.Equal(t, "http://b/", m.get(1).Address)
 		require.Contains(t, m.get(1).TriggerMsg, "no connection to http://a/")
 		m.put(planned(2))
 		time.Sleep(2 * time.Second)
-		require.Equal(t, []string{"http://a/", "http://b/", "http://b/"}, exec.calls, "who refused a moment ago is not asked")
+		require.Equal(t, []string{"http://a/", "http://b/", "http://b/"}, exec.called(), "who refused a moment ago is not asked")
 		// A shard belongs to its address: there is no other.
+		m.mu.Lock()
 		m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteBroadcast}
+		m.mu.Unlock()
 		r := planned(3)
 		r.Sharding = "0/2"
 		m.put(r)
@@ -170,13 +179,13 @@ func TestGlobalBusyoverWaits(t *testing.T) {
 		require.NoError(t, s.Start(t.Context()))
 		m.put(planned(1))
 		time.Sleep(5 * time.Minute)
-		require.Empty(t, exec.calls)
+		require.Empty(t, exec.called())
 		require.Equal(t, model.PhasePlanned, m.get(1).Phase)
 		require.Contains(t, m.get(1).TriggerMsg, "waits for an idle executor")
 		exec.busy.Store(false)
 		time.Sleep(3 * time.Second)
 		s.Close(t.Context())
-		require.Equal(t, []string{"http://a/"}, exec.calls)
+		require.Equal(t, []string{"http://a/"}, exec.called())
 	})
 }
 
