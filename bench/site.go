@@ -42,8 +42,9 @@ type site struct {
 	nodes    []*node
 	proxies  []*proxy
 	counters []*counter
-	group    int  // id of the executors' group
-	extended bool // the run table has our columns
+	group    int   // id of the executors' group
+	extended bool  // the run table has our columns
+	since    int64 // runs up to this id were there before
 }
 
 // siteNeeds are what a measurement wants beside the flags.

@@ -115,7 +115,7 @@ func readRuns(ctx context.Context, s *site) ([]runRow, error) {
 		columns = strings.Replace(columns, "trigger_time", "UNIX_TIMESTAMP(trigger_time) * 1000", 1)
 	}
 	var out []runRow
-	for after := int64(0); ; {
+	for after := s.since; ; {
 		n := len(out)
 		rows, err := s.db.QueryContext(ctx, `SELECT id, job_id, trigger_code, handle_code, executor_sharding_param, executor_fail_retry_count, `+columns+`
 			FROM xxl_job_log WHERE job_group = ? AND id > ? ORDER BY id LIMIT 20000`, s.group, after)
