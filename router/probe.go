@@ -27,6 +27,56 @@ type answer struct {
 	note  string
 }
 
+// globalIdle chooses an address that runs nothing and keeps it for this run until
+// Release: between the answer "idle" and the run nobody else of this node gets it.
+func (r *Router) globalIdle(ctx context.Context, q Request, candidates []string) (address, why string, err error) {
+	for {
+		free := r.notTaken(candidates)
+		if len(free) == 0 {
+			return "", string(q.Strategy) + ": a run is on its way to every address", model.Errf(model.CodeUnavailable, KeyGlobalBusy)
+		}
+		address, why, err = probing(ctx, q, free)
+		if e, ok := errors.AsType[*model.Error](err); ok && e.Key == KeyGlobalBusy && len(free) == len(candidates) && !strings.Contains(why, noteBusy) {
+			// Nobody is busy: nobody answers, or nobody knows the question. There is nothing to wait for.
+			return "", why, model.Errf(model.CodeUnavailable, KeyNoneAlive)
+		}
+		if err != nil || r.take(address) {
+			return address, why, err
+		}
+	}
+}
+
+func (r *Router) notTaken(addresses []string) (free []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range addresses {
+		if !r.taken[a] {
+			free = append(free, a)
+		}
+	}
+	return free
+}
+
+func (r *Router) take(address string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken[address] {
+		return false
+	}
+	r.taken[address] = true
+	return true
+}
+
+// Release gives an address free that Pick kept for a run of GLOBAL_BUSYOVER.
+func (r *Router) Release(address string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.taken, address)
+}
+
+// noteBusy is what is noted of an executor that answers and is busy.
+const noteBusy = " is busy"
+
 // probing asks the candidates, several at the same time, and takes the first in
 // the list that agrees.
 func probing(ctx context.Context, q Request, candidates []string) (address, why string, err error) {
@@ -63,7 +113,7 @@ func question(q Request) (ask func(context.Context, string) (bool, string), key 
 			case err != nil:
 				return false, "refused (" + short(err) + ")"
 			case !free:
-				return false, "is busy"
+				return false, strings.TrimSpace(noteBusy)
 			}
 			return true, "is idle"
 		}

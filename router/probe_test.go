@@ -148,3 +148,33 @@ func TestBusyover(t *testing.T) {
 		require.Equal(t, key, e.Key)
 	}
 }
+
+// TestGlobalBusyoverKeepsTheAddress until the run was sent, and waits only where
+// somebody is busy.
+func TestGlobalBusyoverKeepsTheAddress(t *testing.T) {
+	r := New()
+	q := Request{Strategy: model.RouteGlobalBusyover, Addresses: []string{"a", "b"}}
+	q.GlobalIdleBeat = func(context.Context, string) (bool, error) { return true, nil }
+	var picked []string
+	for range 2 {
+		a, _, err := r.Pick(t.Context(), q)
+		require.NoError(t, err)
+		picked = append(picked, a)
+	}
+	require.Equal(t, []string{"a", "b"}, picked)
+	_, why, err := r.Pick(t.Context(), q)
+	var e *model.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, KeyGlobalBusy, e.Key)
+	require.Contains(t, why, "on its way")
+	r.Release("b")
+	a, _, err := r.Pick(t.Context(), q)
+	require.NoError(t, err)
+	require.Equal(t, "b", a)
+
+	q.GlobalIdleBeat = func(context.Context, string) (bool, error) { return false, errors.New("no such call") }
+	_, why, err = New().Pick(t.Context(), q)
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, KeyNoneAlive, e.Key, "nobody is busy, so there is nothing to wait for")
+	require.Contains(t, why, "no such call")
+}

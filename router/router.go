@@ -53,6 +53,7 @@ type Router struct {
 	mu      sync.Mutex
 	jobs    map[int]*memory
 	dropped []model.Pick       // addresses that have left, to be told
+	taken   map[string]bool    // kept for one run by GLOBAL_BUSYOVER until Release
 	rings   map[string]ring    // by the joined addresses
 	ill     map[string]illness // addresses that refused connections
 }
@@ -68,7 +69,7 @@ const (
 func New() *Router { return newRouter(rand.IntN) }
 
 func newRouter(intn func(int) int) *Router {
-	return &Router{intn: intn, jobs: map[int]*memory{}, rings: map[string]ring{}, ill: map[string]illness{}}
+	return &Router{intn: intn, jobs: map[int]*memory{}, taken: map[string]bool{}, rings: map[string]ring{}, ill: map[string]illness{}}
 }
 
 // Pick gives the address. why is a short English text for the record of the run;
@@ -85,7 +86,11 @@ func (r *Router) Pick(ctx context.Context, q Request) (address, why string, err 
 		if len(well)+len(ill) == 0 {
 			break
 		}
-		return probing(ctx, q, append(well, ill...)) // who refused is asked last
+		all := append(well, ill...) // who refused is asked last
+		if q.Strategy == model.RouteGlobalBusyover {
+			return r.globalIdle(ctx, q, all)
+		}
+		return probing(ctx, q, all)
 	}
 	choice := well
 	if len(choice) == 0 {

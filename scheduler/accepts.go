@@ -92,7 +92,7 @@ func (a *accepts) write(ctx context.Context, limit int, due func(accepted) bool)
 	}
 	a.mu.Unlock()
 	for part := range slices.Chunk(list, 1000) {
-		if err := a.store.RecordDispatches(ctx, part, a.now(), nil); err != nil {
+		if err := a.store.RecordDispatches(ctx, "", part, a.now(), nil); err != nil {
 			for _, d := range list {
 				a.add(d) // those that were written already match no row again
 			}

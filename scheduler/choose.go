@@ -27,6 +27,7 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 		}
 	}
 	index, _ := shard(j.run.Sharding)
+	d.letGo(j)
 	now := d.cfg.Now()
 	pick, why, err := d.route.Pick(ctx, router.Request{
 		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, Exclude: j.tried, ShardIndex: index, Turn: j.run.Turn, Now: now,
@@ -43,7 +44,19 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 		},
 	})
 	j.address, j.why = pick, why
+	if err == nil && j.def.Route == model.RouteGlobalBusyover {
+		j.held = pick
+	}
 	return err
+}
+
+// letGo ends the reservation of an address: the run was sent, and the executor
+// itself says from now on that it is busy.
+func (d *dispatcher) letGo(j *job) {
+	if j.held != "" {
+		d.route.Release(j.held)
+		j.held = ""
+	}
 }
 
 // addresses gives those of the executor, or those that a person gave for this run.

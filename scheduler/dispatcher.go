@@ -22,6 +22,7 @@ type job struct {
 	address  string // chosen; set again by each attempt
 	why      string
 	tried    []string // addresses where nothing listened
+	held     string   // address kept for this run alone, GLOBAL_BUSYOVER
 }
 
 // dispatcher takes due runs through route, claim, call and record. Each step
@@ -189,17 +190,28 @@ func (d *dispatcher) dispatch(ctx context.Context, j *job) {
 		}
 		j.def, j.group, j.loadedAt = fresh[0].def, fresh[0].group, fresh[0].loadedAt
 	}
-	if err := d.choose(ctx, j); err != nil {
+	began := d.cfg.Now()
+	err := d.choose(ctx, j)
+	now := d.cfg.Now()
+	d.slowness.note(now, j.run.JobID, now.Sub(began)) // probes of executors that hang
+	if err != nil {
 		d.refuse(ctx, j, err)
 		return
 	}
-	if !d.gates.enter(j.address, j) {
-		return // parked; whoever leaves wakes it
+	switch d.gates.enter(j.address, j) {
+	case parked: // whoever leaves wakes it
+		d.letGo(j)
+		return
+	case turnedAway:
+		d.letGo(j)
+		d.ring.release(j.run.ID, now.Add(busyPause))
+		return
 	}
-	entered := j.address
+	place := j.address
 	out, ok := d.send(ctx, j)
+	d.letGo(j)
 	// The address is free before the outcome is written.
-	if next := d.gates.leave(entered); next != nil {
+	if next := d.gates.leave(place); next != nil {
 		d.laneOf(d.cfg.Now(), next).push(next)
 	}
 	if ok {
@@ -246,13 +258,14 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 // then, what it waits for.
 func (d *dispatcher) wait(ctx context.Context, j *job) {
 	now := d.cfg.Now()
-	since := now.Sub(time.UnixMilli(j.run.PlannedMS)) / busyPause
-	if since < 2 || since%30 == 0 {
+	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
+	if since := waited / busyPause; since < 2 || since%30 == 0 {
 		if err := d.store.NoteWaiting(ctx, d.node.owner(), j.run.ID, "waits for an idle executor: "+j.why); err != nil {
 			d.cfg.Logger.Warn("cannot note what a run waits for", "log_id", j.run.ID, "error", err)
 		}
 	}
-	d.ring.release(j.run.ID, now.Add(busyPause))
+	// Who waits long asks less often: many may wait.
+	d.ring.release(j.run.ID, now.Add(min(10*busyPause, max(busyPause, waited/8))))
 }
 
 // send claims and calls. It reports false when there is nothing to record. When
@@ -381,6 +394,6 @@ func (d *dispatcher) writeClaims(ctx context.Context, claims []model.Claim) ([]b
 }
 
 func (d *dispatcher) writeRecords(ctx context.Context, list []model.Dispatch) ([]struct{}, error) {
-	now := d.cfg.Now()
-	return make([]struct{}, len(list)), d.store.RecordDispatches(ctx, list, now, Follower(now, d.node.owner()))
+	now, owner := d.cfg.Now(), d.node.owner()
+	return make([]struct{}, len(list)), d.store.RecordDispatches(ctx, owner, list, now, Follower(now, owner))
 }

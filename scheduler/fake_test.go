@@ -118,9 +118,9 @@ func (m *memory) inPhase(p model.RunPhase) (out []model.Run) {
 	return out
 }
 
-func (m *memory) PlannedIDs(_ context.Context, _ string, untilMS int64, _ int) (ids []int64, err error) {
+func (m *memory) PlannedIDs(_ context.Context, _ string, afterMS, untilMS int64, _ int, _ bool) (ids []int64, err error) {
 	for _, r := range m.inPhase(model.PhasePlanned) {
-		if r.PlannedMS <= untilMS {
+		if r.PlannedMS > afterMS && r.PlannedMS <= untilMS {
 			ids = append(ids, r.ID)
 		}
 	}
@@ -165,7 +165,7 @@ func (m *memory) ClaimRuns(_ context.Context, owner string, claims []model.Claim
 	return got, m.err()
 }
 
-func (m *memory) RecordDispatches(_ context.Context, list []model.Dispatch, _ time.Time, _ model.Follow) error {
+func (m *memory) RecordDispatches(_ context.Context, _ string, list []model.Dispatch, _ time.Time, _ model.Follow) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.err(); err != nil {

@@ -63,8 +63,21 @@ type gate struct {
 
 func newGates(limit int) *gates { return &gates{limit: limit, m: map[string]*gate{}} }
 
-// enter lets the job through or parks it and reports false.
-func (g *gates) enter(address string, j *job) bool {
+// passage is what a gate says.
+type passage int
+
+const (
+	entered    passage = iota
+	parked             // whoever leaves takes the job along
+	turnedAway         // too many wait already: later
+)
+
+// parkedPerPlace is how many wait for each place of an address in memory; the
+// rest waits on disk.
+const parkedPerPlace = 8
+
+// enter lets the job through, parks it or turns it away.
+func (g *gates) enter(address string, j *job) passage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	x := g.m[address]
@@ -73,11 +86,14 @@ func (g *gates) enter(address string, j *job) bool {
 		g.m[address] = x
 	}
 	if x.inside >= g.limit {
+		if len(x.parked) >= g.limit*parkedPerPlace {
+			return turnedAway
+		}
 		x.parked = append(x.parked, j)
-		return false
+		return parked
 	}
 	x.inside++
-	return true
+	return entered
 }
 
 // leave makes room and returns a parked job that may try again, if any.

@@ -64,7 +64,12 @@ func Plan(now time.Time, job model.Job, group model.Group, sched cron.Schedule, 
 	misfire := int64(0)
 	if len(lost.at) > 0 && job.Misfire == model.MisfireFireOnce {
 		// The newest missed instant is made now, in the name of all of them.
-		misfire, lost.at = lost.at[len(lost.at)-1], lost.at[:len(lost.at)-1]
+		if lost.newest != 0 {
+			misfire = lost.newest
+			lost.jumped = max(0, lost.jumped-1)
+		} else {
+			misfire, lost.at = lost.at[len(lost.at)-1], lost.at[:len(lost.at)-1]
+		}
 	}
 	p.Runs = lost.rows(now, job, rules)
 	turn := job.Turn
@@ -90,6 +95,7 @@ type misses struct {
 	at      []int64 // in order
 	jumped  int     // further ones, after those in at, that were not walked
 	atLeast bool    // there were more than could be counted
+	newest  int64   // the last one of those that were not walked, 0 = all were walked
 }
 
 func (m *misses) add(ms int64) { m.at = append(m.at, ms) }
@@ -101,14 +107,33 @@ func (m *misses) jump(job model.Job, sched cron.Schedule, late int64, loc *time.
 		step := sched.Next(time.UnixMilli(last)).UnixMilli() - last
 		n := (late - last + step - 1) / step
 		m.jumped = int(n - 1)
+		if m.jumped > 0 {
+			m.newest = last + (n-1)*step
+		}
 		return last + n*step
 	}
 	m.atLeast = true
+	m.newest = newestBefore(sched, last, late, loc)
 	t := sched.Next(time.UnixMilli(late - 1).In(loc))
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixMilli()
+}
+
+// newestBefore finds the last fire in (after, late) from its end: schedules only
+// go forward, so it looks into the last second, minute, hour and so on.
+func newestBefore(sched cron.Schedule, after, late int64, loc *time.Location) int64 {
+	for reach := int64(1000); ; reach *= 60 {
+		from := max(after, late-1-reach)
+		found := int64(0)
+		for t := sched.Next(time.UnixMilli(from).In(loc)); !t.IsZero() && t.UnixMilli() < late; t = sched.Next(t) {
+			found = t.UnixMilli()
+		}
+		if found != 0 || from == after {
+			return found
+		}
+	}
 }
 
 // rows lists what was missed: the newest one by one, all before them in one row

@@ -38,7 +38,7 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 				return p.decide(now, last, jobs, groups)
 			})
 		if errors.Is(err, model.ErrLocked) {
-			return nil
+			return p.someonePlans(now, last)
 		}
 		if err != nil {
 			return fmt.Errorf("plan: %w", err)
@@ -54,6 +54,19 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 		}
 		now = p.cfg.Now()
 	}
+}
+
+// lockedTooLong is after how long without a plan a locked lock is a fault.
+const lockedTooLong = 15 * time.Second
+
+// someonePlans is the outcome of a pass that did not get the lock: fine while the
+// one who has it plans.
+func (p *planner) someonePlans(now time.Time, lastPlanMS int64) error {
+	if lastPlanMS == 0 || now.Sub(time.UnixMilli(lastPlanMS)) < lockedTooLong {
+		return nil
+	}
+	return fmt.Errorf("the schedule lock is held by another session and nobody has planned since %s: look for a hanging transaction on xxl_job_lock",
+		time.UnixMilli(lastPlanMS).Format(time.RFC3339))
 }
 
 func (p *planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {

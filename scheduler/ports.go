@@ -24,7 +24,7 @@ type Store interface {
 	LeaveNode(ctx context.Context, name string, epoch int64) error
 	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
 
-	PlannedIDs(ctx context.Context, owner string, untilMS int64, limit int) ([]int64, error)
+	PlannedIDs(ctx context.Context, owner string, afterMS, untilMS int64, limit int, latest bool) ([]int64, error)
 	RunsByID(ctx context.Context, ids []int64) ([]model.Run, error)
 	CountDue(ctx context.Context, owner string, nowMS int64) (int, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
@@ -33,7 +33,7 @@ type Store interface {
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
 	NoteWaiting(ctx context.Context, owner string, id int64, msg string) error
-	RecordDispatches(ctx context.Context, list []model.Dispatch, now time.Time, follow model.Follow) error
+	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
 	MissRuns(ctx context.Context, owner string, ids []int64, reason, msg string, now time.Time) error
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
 

@@ -150,9 +150,13 @@ func TestLoopSurvivesErrorsAndPanics(t *testing.T) {
 func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
 	g := newGates(1)
 	a, b := &job{}, &job{}
-	require.True(t, g.enter("x", a))
-	require.False(t, g.enter("x", b))
-	require.True(t, g.enter("y", b), "another address is free")
+	require.Equal(t, entered, g.enter("x", a))
+	require.Equal(t, parked, g.enter("x", b))
+	require.Equal(t, entered, g.enter("y", b), "another address is free")
+	for range parkedPerPlace - 1 {
+		require.Equal(t, parked, g.enter("x", &job{}))
+	}
+	require.Equal(t, turnedAway, g.enter("x", &job{}), "the rest waits on disk")
 	require.Same(t, b, g.leave("x"))
 	require.Nil(t, g.leave("y"))
 }

@@ -248,8 +248,15 @@ func (s *Scheduler) Owner() string { return s.node.owner() }
 // Nudge makes the node look for new planned runs at once.
 func (s *Scheduler) Nudge() { s.fetch.wake() }
 
-// fetchAhead is how far before their instants runs are loaded into the ring.
-const fetchAhead = 1500 * time.Millisecond
+const (
+	// fetchAhead is how far before their instants runs are loaded into the ring.
+	fetchAhead = 1500 * time.Millisecond
+	// backlogAge is how late a run is that belongs to the backlog.
+	backlogAge = 2 * time.Second
+	// backlogRoom is how much of the backlog is in memory: its oldest and its newest
+	// part. What waits for an executor that hangs never fills the ring.
+	backlogRoom = 4000
+)
 
 // fetchDue loads this node's planned runs up to the given instant.
 func (s *Scheduler) fetchDue(ctx context.Context, until time.Time) error {
@@ -257,15 +264,31 @@ func (s *Scheduler) fetchDue(ctx context.Context, until time.Time) error {
 	if room == 0 {
 		return nil
 	}
-	// What is known already is listed again, so the limit must leave room for it.
-	ids, err := s.store.PlannedIDs(ctx, s.node.owner(), until.UnixMilli(), room+s.ring.size())
-	if err != nil {
-		return fmt.Errorf("planned runs: %w", err)
+	owner, old := s.node.owner(), s.cfg.Now().Add(-backlogAge).UnixMilli()
+	var ids []int64
+	for _, part := range []struct {
+		after, until int64
+		limit        int
+		latest       bool
+	}{
+		// What is known already is listed again, so the limit must leave room for it.
+		{old, until.UnixMilli(), room + s.ring.size(), false},
+		{0, old, backlogRoom, false},
+		{0, old, backlogRoom, true},
+	} {
+		list, err := s.store.PlannedIDs(ctx, owner, part.after, part.until, part.limit, part.latest)
+		if err != nil {
+			return fmt.Errorf("planned runs: %w", err)
+		}
+		ids = append(ids, s.ring.unknown(list)...)
+		if !part.latest && part.after == 0 && len(list) < backlogRoom {
+			break // that was all of it
+		}
 	}
-	if ids = s.ring.unknown(ids); len(ids) == 0 {
+	if len(ids) == 0 {
 		return nil
 	}
-	runs, err := s.store.RunsByID(ctx, ids)
+	runs, err := s.store.RunsByID(ctx, ids[:min(len(ids), room)])
 	if err != nil {
 		return fmt.Errorf("planned runs: %w", err)
 	}

@@ -45,7 +45,7 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 		}
 	}
 	if len(lost) > 0 {
-		if err := s.store.RecordDispatches(ctx, lost, now, nil); err != nil {
+		if err := s.store.RecordDispatches(ctx, owner, lost, now, nil); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 		d.Msg = "sent, but neither an answer nor a callback came: " + msg
 	}
 	s.cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", d.Msg)
-	return s.store.RecordDispatches(ctx, []model.Dispatch{d}, now, Follower(now, owner))
+	return s.store.RecordDispatches(ctx, owner, []model.Dispatch{d}, now, Follower(now, owner))
 }
 
 // sentAt is when the run was claimed for sending, or its instant when that is not known.

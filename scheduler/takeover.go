@@ -75,7 +75,7 @@ func (t *takeover) missOverdue(ctx context.Context, now time.Time, runs []model.
 // stopped for longer than the window (SIGSTOP, a suspended machine).
 func (t *takeover) afterPause(ctx context.Context, now time.Time) error {
 	owner := t.node.owner()
-	ids, err := t.store.PlannedIDs(ctx, owner, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch)
+	ids, err := t.store.PlannedIDs(ctx, owner, 0, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch, false)
 	if err != nil {
 		return err
 	}

@@ -183,10 +183,109 @@ func TestGlobalBusyoverWaits(t *testing.T) {
 		require.Equal(t, model.PhasePlanned, m.get(1).Phase)
 		require.Contains(t, m.get(1).TriggerMsg, "waits for an idle executor")
 		exec.busy.Store(false)
-		time.Sleep(3 * time.Second)
+		time.Sleep(12 * time.Second)
 		s.Close(t.Context())
 		require.Equal(t, []string{"http://a/"}, exec.called())
 	})
+}
+
+// TestOneHangingExecutorDelaysNobody: far more runs for it than fit into memory,
+// all older than those of the other executor, which are rung at once.
+func TestOneHangingExecutorDelaysNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.jobs[2] = model.Job{ID: 2, GroupID: 2, Handler: "h", GlueType: model.GlueBean, Route: model.RouteFirst}
+		m.groups[2] = model.Group{ID: 2, AppName: "other", AddressList: "http://b/"}
+		exec := &hanging{address: "http://a/", rung: map[int64]time.Time{}}
+		for id := range int64(3000) {
+			r := planned(id + 1)
+			r.PlannedMS -= 60_000
+			m.put(r)
+		}
+		cfg := small()
+		cfg.RingCapacity, cfg.AddressLimit, cfg.FastWorkers = 200, 2, 8
+		s := New(m, exec, cfg)
+		require.NoError(t, s.Start(t.Context()))
+		time.Sleep(5 * time.Second)
+		for id := range int64(20) {
+			r := planned(10_000 + id)
+			r.JobID = 2
+			m.put(r)
+		}
+		began := time.Now()
+		time.Sleep(4 * time.Second)
+		exec.mu.Lock()
+		for id := range int64(20) {
+			require.Less(t, exec.rung[10_000+id].Sub(began), 2*time.Second, "run %d waits for somebody else's executor", id)
+			require.NotZero(t, exec.rung[10_000+id])
+		}
+		exec.mu.Unlock()
+		s.Close(t.Context())
+	})
+}
+
+// hanging is an executor client one of whose addresses never answers.
+type hanging struct {
+	fakeExec
+	address string
+	rung    map[int64]time.Time
+}
+
+func (h *hanging) Run(ctx context.Context, address string, t protocol.Trigger) Sent {
+	if address == h.address {
+		<-ctx.Done()
+		return Sent{State: SentUnknown, Msg: ctx.Err().Error()}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rung[t.LogID] = time.Now()
+	return Sent{State: SentAccepted, Code: 200}
+}
+
+// TestALockThatNobodyUsesIsAFault: another session holds the schedule lock and
+// does not plan. A node that waits for a planning one is fine.
+func TestALockThatNobodyUsesIsAFault(t *testing.T) {
+	p := &planner{}
+	require.NoError(t, p.someonePlans(t0, t0.Add(-3*time.Second).UnixMilli()))
+	require.NoError(t, p.someonePlans(t0, 0), "nobody has planned yet")
+	require.ErrorContains(t, p.someonePlans(t0, t0.Add(-time.Minute).UnixMilli()), "xxl_job_lock")
+}
+
+// TestMisfireThresholdOfAJob: the job's own one counts.
+func TestMisfireThresholdOfAJob(t *testing.T) {
+	j := everySecond(t0.Add(-20*time.Second), model.MisfireSkip)
+	require.Len(t, seconds(planOf(t, t0, j, model.Group{}), model.PhaseMissed), 15, "the center's threshold")
+	j.MisfireAfterSec = 60
+	p := planOf(t, t0, j, model.Group{})
+	require.Empty(t, seconds(p, model.PhaseMissed))
+	require.Len(t, seconds(p, model.PhasePlanned), 26)
+}
+
+// TestALongOutageMakesTheNewestFire: more fires were missed than are walked.
+func TestALongOutageMakesTheNewestFire(t *testing.T) {
+	for _, kind := range []model.ScheduleType{model.ScheduleCron, model.ScheduleFixRate} {
+		j := everySecond(t0.Add(-10*time.Hour), model.MisfireFireOnce)
+		if j.ScheduleType = kind; kind == model.ScheduleFixRate {
+			j.ScheduleConf = "1"
+		}
+		p := planOf(t, t0, j, model.Group{})
+		var made []int64
+		missed := 0
+		for _, r := range p.Runs {
+			if r.TriggerType == model.TriggerMisfire && r.Phase == model.PhasePlanned {
+				made = append(made, r.PlannedMS)
+			}
+			if r.Phase == model.PhaseMissed {
+				missed += r.Fires()
+			}
+		}
+		require.Equal(t, []int64{t0.Add(-6 * time.Second).UnixMilli()}, made, kind)
+		if kind == model.ScheduleFixRate {
+			require.Equal(t, 10*3600-5-1, missed)
+		} else {
+			require.GreaterOrEqual(t, missed, maxMissedScan)
+		}
+	}
 }
 
 // TestDiscardedIsNotFailed: the executor refuses because it is busy with the job

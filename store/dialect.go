@@ -92,6 +92,9 @@ func isBusy(err error) bool {
 
 // isRetryable reports whether the same transaction may succeed when it is tried again.
 func isRetryable(err error) bool {
+	if errors.Is(err, errKnownFire) {
+		return true // two transactions wrote the same follow-up: the second sees it now
+	}
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return e.Number == myDeadlock || e.Number == myLockWait || e.Number == mySnapshotOld
 	}

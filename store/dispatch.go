@@ -3,17 +3,22 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// PlannedIDs lists the runs that owner has to ring up to untilMS, earliest
-// first. The index alone answers it, so it may be asked often.
-func (s *Store) PlannedIDs(ctx context.Context, owner string, untilMS int64, limit int) ([]int64, error) {
+// PlannedIDs lists the runs that owner has to ring after afterMS up to untilMS,
+// earliest or latest first. The index alone answers it, so it may be asked often.
+func (s *Store) PlannedIDs(ctx context.Context, owner string, afterMS, untilMS int64, limit int, latest bool) ([]int64, error) {
+	order := "ASC"
+	if latest {
+		order = "DESC"
+	}
 	return collect(ctx, s.h, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
-		`SELECT id FROM xxl_job_log WHERE run_state = ? AND owner = ? AND planned_time <= ? ORDER BY planned_time LIMIT ?`,
-		model.PhasePlanned, owner, untilMS, limit)
+		`SELECT id FROM xxl_job_log WHERE run_state = ? AND owner = ? AND planned_time > ? AND planned_time <= ? ORDER BY planned_time `+order+` LIMIT ?`,
+		model.PhasePlanned, owner, afterMS, untilMS, limit)
 }
 
 // RunsByID reads what ringing needs of runs that are still planned, in no order.
@@ -119,8 +124,10 @@ const tick = 10
 
 // RecordDispatches writes what came of sending. A run whose callback was faster
 // keeps its result and only learns that it was accepted. For refused runs
-// follow decides about a retry, in the same transaction.
-func (s *Store) RecordDispatches(ctx context.Context, list []model.Dispatch, now time.Time, follow model.Follow) error {
+// follow decides about a retry, in the same transaction. That an executor has a
+// run is true whoever says so; everything else counts only while the run belongs
+// to owner: another node may have taken it over and rung it anew.
+func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error {
 	type kind struct {
 		phase       model.RunPhase
 		code        int
@@ -142,28 +149,31 @@ func (s *Store) RecordDispatches(ctx context.Context, list []model.Dispatch, now
 		for k, same := range alike {
 			err := chunks(compact(same), 1000, func(ids []int64) error {
 				if k.phase == model.PhaseFinished || k.phase == model.PhaseMissed {
-					more, err := s.closeRefused(ctx, tx, ids, model.Dispatch{Phase: k.phase, Code: k.code, Msg: k.msg, Reason: k.reason, AtMS: k.at}, count, follow)
+					more, err := s.closeRefused(ctx, tx, owner, ids, model.Dispatch{Phase: k.phase, Code: k.code, Msg: k.msg, Reason: k.reason, AtMS: k.at}, count, follow)
 					after = append(after, more...)
 					return err
 				}
 				var accepted any
+				fence, args := "", []any{}
 				if k.phase == model.PhaseAccepted {
 					accepted = k.at
+				} else {
+					fence, args = " AND owner = ?", append(args, owner)
 				}
-				args := append([]any{accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids)...)
+				args = slices.Concat([]any{accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids),
+					[]any{model.PhaseSending, model.PhaseUnknown, model.PhaseFinished}, args)
 				_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET accepted_time = ?,
 					trigger_code = CASE WHEN trigger_code = 0 THEN ? ELSE trigger_code END, trigger_msg = COALESCE(?, trigger_msg),
 					run_reason = CASE WHEN handle_code = 0 THEN COALESCE(?, run_reason) ELSE run_reason END,
 					run_state = CASE WHEN handle_code = 0 THEN ? ELSE run_state END
-					WHERE id IN (`+marks(len(ids))+`) AND run_state IN (?, ?, ?) AND accepted_time IS NULL`,
-					append(args, model.PhaseSending, model.PhaseUnknown, model.PhaseFinished)...)
+					WHERE id IN (`+marks(len(ids))+`) AND run_state IN (?, ?, ?) AND accepted_time IS NULL`+fence, args...)
 				return err
 			})
 			if err != nil {
 				return err
 			}
 		}
-		if err := s.insertRuns(ctx, tx, after, now); err != nil {
+		if err := s.insertFresh(ctx, tx, after, now); err != nil {
 			return err
 		}
 		return s.addTally(ctx, tx, count, now)
@@ -172,9 +182,10 @@ func (s *Store) RecordDispatches(ctx context.Context, list []model.Dispatch, now
 
 // closeRefused ends runs that no executor took, unless a callback proves
 // otherwise. All have the outcome d.
-func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, ids []int64, d model.Dispatch, count tally, follow model.Follow) ([]model.Run, error) {
+func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, ids []int64, d model.Dispatch, count tally, follow model.Follow) ([]model.Run, error) {
 	open, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)
-		AND handle_code = 0 AND run_state IN (?, ?, ?) ORDER BY id`+s.d.forUpdate, append(anys(ids), model.PhasePlanned, model.PhaseSending, model.PhaseUnknown)...)
+		AND handle_code = 0 AND run_state IN (?, ?, ?) AND owner = ? ORDER BY id`+s.d.forUpdate,
+		append(anys(ids), model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, owner)...)
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
@@ -195,12 +206,17 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, ids []int64, d mod
 		r := &open[i]
 		r.Phase, r.TriggerCode, r.TriggerMsg, r.Reason, r.FinishedMS = d.Phase, d.Code, d.Msg, d.Reason, d.AtMS
 		if d.Phase == model.PhaseMissed {
-			count.miss(r, r.TriggerTime, d.Reason, true)
+			count.add(r.TriggerTime, -1, 0, 0, r.Fires())
+			if err := s.missFire(ctx, tx, count, r, d.Reason, 1); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		count.add(r.TriggerTime, -1, 0, 1, 0)
-		if r.RetryLeft <= 0 { // the last attempt: no executor took this fire
-			count.fires(r.TriggerTime, d.Reason, 1)
+		if r.RetryLeft <= 0 { // the last attempt
+			if err := s.missFire(ctx, tx, count, r, d.Reason, 1); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s.followAll(ctx, tx, open, follow)

@@ -189,10 +189,11 @@ func (s *Store) Deregister(ctx context.Context, reg model.Registration, aliveSin
 	})
 }
 
-// refreshGroup rewrites the address list of the automatic executors of an app
+// refreshGroup locks the executors first: of two addresses that register at the
+// same moment the later one sees the other. It rewrites the address list of the automatic executors of an app
 // name, only that column and only when it changed.
 func (s *Store) refreshGroup(ctx context.Context, tx *sql.Tx, appName string, aliveSince, now time.Time) error {
-	groups, err := s.queryGroups(ctx, tx, `SELECT `+groupColumns+` FROM xxl_job_group WHERE app_name = ? AND address_type = 0`, appName)
+	groups, err := s.queryGroups(ctx, tx, `SELECT `+groupColumns+` FROM xxl_job_group WHERE app_name = ? AND address_type = 0`+s.d.forUpdate, appName)
 	if err != nil || len(groups) == 0 {
 		return err
 	}

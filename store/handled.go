@@ -37,6 +37,12 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				statuses[i] = model.HandledUnknown
 			case r.HandleCode == 0 && r.Phase != model.PhaseMissed:
 				statuses[i] = model.HandledStored
+				if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess && r.RetryLeft <= 0 {
+					// It had been counted as missed: no executor had taken it.
+					if err := s.missFire(ctx, tx, count, r, r.Reason, -1); err != nil {
+						return err
+					}
+				}
 				applyHandled(r, h, count)
 				won = append(won, *r)
 			case r.HandleCode != 0 && r.Reason == model.ReasonLost && h.Reason == "":
@@ -59,7 +65,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 		if err != nil {
 			return err
 		}
-		if err := s.insertRuns(ctx, tx, after, now); err != nil {
+		if err := s.insertFresh(ctx, tx, after, now); err != nil {
 			return err
 		}
 		return s.addTally(ctx, tx, count, now)
@@ -103,9 +109,6 @@ func applyHandled(r *model.Run, h model.Handled, count tally) {
 	// A run whose /run was noted as failed and that reports all the same counts anew.
 	if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 0, -1, 0)
-		if r.RetryLeft <= 0 {
-			count.fires(r.TriggerTime, r.Reason, -1)
-		}
 	} else {
 		count.add(r.TriggerTime, -1, 0, 0, 0)
 	}

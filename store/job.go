@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -243,15 +244,19 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 			}
 		}
 		if reschedule {
-			return s.cancelPlanned(ctx, tx, j.ID, model.ReasonCancelled, now)
+			return s.cancelPlanned(ctx, tx, j.ID, model.ReasonCancelled, false, now)
 		}
-		ids, _, err := s.plannedOf(ctx, tx, j.ID)
+		runs, err := s.plannedOf(ctx, tx, j.ID, []model.TriggerType{model.TriggerCron, model.TriggerMisfire})
 		if err != nil {
 			return err
 		}
-		return chunks(ids, 500, func(part []int64) error {
+		return chunks(runs, 500, func(part []model.Run) error {
+			args := []any{j.GroupID, j.Handler, j.Param}
+			for i := range part {
+				args = append(args, part[i].ID)
+			}
 			_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET job_group = ?, executor_handler = ?, executor_param = ?
-				WHERE id IN (`+marks(len(part))+`)`, append([]any{j.GroupID, j.Handler, j.Param}, anys(part)...)...)
+				WHERE id IN (`+marks(len(part))+`)`, args...)
 			return err
 		})
 	})
@@ -269,7 +274,11 @@ func (s *Store) SetJobStatus(ctx context.Context, id int, version int64, status 
 		if err := changedOne(res, err, "error.conflict"); err != nil {
 			return err
 		}
-		return s.cancelPlanned(ctx, tx, id, model.ReasonPaused, now)
+		reason := model.ReasonPaused
+		if status == model.JobRunning {
+			reason = model.ReasonCancelled // it ran already and begins anew
+		}
+		return s.cancelPlanned(ctx, tx, id, reason, status == model.JobStopped, now)
 	})
 }
 
@@ -286,22 +295,31 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 				return err
 			}
 		}
-		return s.cancelPlanned(ctx, tx, id, model.ReasonCancelled, now)
+		return s.cancelPlanned(ctx, tx, id, model.ReasonCancelled, true, now)
 	})
 }
 
 // cancelPlanned turns the scheduled runs of a job that were not sent into
 // missed ones. Their fire keys are freed, so a new definition may plan the same
-// instants. Runs that a person, a parent or a retry asked for stay.
-func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason string, now time.Time) error {
-	ids, instants, err := s.plannedOf(ctx, tx, jobID)
-	if err != nil || len(ids) == 0 {
+// instants. When the job ends, retries that wait end too; runs that a person or a
+// parent asked for stay.
+func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason string, ends bool, now time.Time) error {
+	kinds := []model.TriggerType{model.TriggerCron, model.TriggerMisfire}
+	if ends {
+		kinds = append(kinds, model.TriggerRetry)
+	}
+	runs, err := s.plannedOf(ctx, tx, jobID, kinds)
+	if err != nil || len(runs) == 0 {
 		return err
 	}
 	count := tally{}
-	for _, at := range instants {
-		count.add(at, -1, 0, 0, 1)
-		count.fires(at, reason, 1)
+	ids := make([]int64, len(runs))
+	for i := range runs {
+		ids[i] = runs[i].ID
+		count.add(runs[i].TriggerTime, -1, 0, 0, 1)
+		if err := s.missFire(ctx, tx, count, &runs[i], reason, 1); err != nil {
+			return err
+		}
 	}
 	err = chunks(ids, 500, func(part []int64) error {
 		args := []any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}
@@ -315,27 +333,23 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 	return s.addTally(ctx, tx, count, now)
 }
 
-// plannedOf locks the scheduled runs of a job that were not sent and gives them
-// with their trigger times. All planned runs are few, all runs of a job may be
-// millions: the sum keeps the engine from the index on the job.
-func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int) (ids []int64, at []time.Time, err error) {
+// plannedOf locks the runs of a job, of some kinds, that were not sent. All planned
+// runs are few, all runs of a job may be millions: the sum keeps the engine from
+// the index on the job.
+func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int, kinds []model.TriggerType) (runs []model.Run, err error) {
 	found, err := collect(ctx, tx, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
 		`SELECT id FROM xxl_job_log WHERE run_state = ? AND job_id + 0 = ?`, model.PhasePlanned, jobID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	err = chunks(found, 500, func(part []int64) error {
-		_, err := collect(ctx, tx, func(x row) (none struct{}, err error) {
-			var id int64
-			var t time.Time
-			err = x.Scan(&id, s.scanTime(&t))
-			ids, at = append(ids, id), append(at, t)
-			return none, err
-		}, `SELECT id, trigger_time FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND trigger_type IN (?, ?)`+s.d.forUpdate,
-			append(anys(part), model.PhasePlanned, model.TriggerCron, model.TriggerMisfire)...)
+		list, err := s.queryRuns(ctx, tx, brief, `SELECT `+runShort+` FROM xxl_job_log
+			WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND trigger_type IN (`+marks(len(kinds))+`)`+s.d.forUpdate,
+			slices.Concat(anys(part), []any{model.PhasePlanned}, anys(kinds))...)
+		runs = append(runs, list...)
 		return err
 	})
-	return ids, at, err
+	return runs, err
 }
 
 // changedOne turns "no row matched" into an error with the given key.

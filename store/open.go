@@ -35,7 +35,8 @@ type Store struct {
 	w, h, r *sql.DB
 	d       dialect
 	loc     *time.Location
-	dsn     string // SQLite only
+	dsn     string           // SQLite only
+	slow    driver.Connector // MySQL only: without time-outs, for changes of large tables
 }
 
 // Open connects and pings. It does not touch the schema.
@@ -67,6 +68,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.r.SetMaxOpenConns(max(4, o.MaxConns/3))
 		s.r.SetMaxIdleConns(2)
 		s.r.SetConnMaxIdleTime(time.Minute)
+		long := cfg.Clone()
+		long.ReadTimeout, long.WriteTimeout = 0, 0
+		if s.slow, err = mysql.NewConnector(long); err != nil {
+			return nil, err
+		}
 		// A process that is paused in the middle of a transaction keeps its locks
 		// until the server ends the session: that must be sooner than others give
 		// it up. Nobody who is alive pauses so long.
@@ -198,8 +204,9 @@ func (s *Store) Engine() string { return s.d.name }
 // MigrationDB gives a handle for migrations, which need several connections at
 // once, and a function that ends it.
 func (s *Store) MigrationDB() (*sql.DB, func() error, error) {
-	if s.d.name != "sqlite" {
-		return s.w, func() error { return nil }, nil
+	if s.slow != nil {
+		db := sql.OpenDB(s.slow)
+		return db, db.Close, nil
 	}
 	db, err := sql.Open("sqlite", s.dsn)
 	if err != nil {

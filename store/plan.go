@@ -26,7 +26,8 @@ func (s *Store) EnsureLock(ctx context.Context) error {
 // and how many rows were written. model.ErrLocked means that another node plans.
 func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 	plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error) {
-	err = s.inTxN(ctx, 1, func(tx *sql.Tx) error {
+	careful := false
+	once := func(tx *sql.Tx) error {
 		var name string
 		err := tx.QueryRowContext(ctx, `SELECT lock_name FROM xxl_job_lock WHERE lock_name = 'schedule_lock'`+s.d.lockRow).Scan(&name)
 		if err != nil {
@@ -43,16 +44,20 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		}
 		plans := plan(due, groups)
 		jobs = len(due)
-		runs, err = s.writePlans(ctx, tx, plans, now)
+		runs, err = s.writePlans(ctx, tx, plans, careful, now)
 		return err
-	})
+	}
+	if err = s.inTxN(ctx, 1, once); errors.Is(err, errKnownFire) {
+		careful = true // somebody turned a next fire back: what was planned before is left out
+		err = s.inTxN(ctx, 1, once)
+	}
 	if isBusy(err) {
 		err = model.ErrLocked
 	}
 	return jobs, runs, err
 }
 
-func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPlan, now time.Time) (int, error) {
+func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPlan, careful bool, now time.Time) (int, error) {
 	var rows []model.Run
 	byID := make(map[int]*model.JobPlan, len(plans))
 	var going []int
@@ -68,7 +73,11 @@ func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPla
 		}
 		going = append(going, p.JobID)
 	}
-	if err := s.insertRuns(ctx, tx, rows, now); err != nil {
+	insert := s.insertRuns
+	if careful {
+		insert = s.insertFresh
+	}
+	if err := insert(ctx, tx, rows, now); err != nil {
 		return 0, err
 	}
 	return len(rows), s.advance(ctx, tx, going, byID)
@@ -169,8 +178,38 @@ func (s *Store) runValues(r *model.Run) []any {
 	}
 }
 
-// insertRuns writes many runs in few statements. A fire key that exists already
-// is skipped: that fire was decided before.
+// errKnownFire means that a fire key exists already. The transaction is repeated
+// with insertFresh.
+var errKnownFire = errors.New("a fire was decided before")
+
+// insertFresh writes those of the runs whose fire was not decided before.
+func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
+	known := map[string]bool{}
+	err := chunks(runs, 500, func(part []model.Run) error {
+		var keys []any
+		for i := range part {
+			if part[i].FireKey != "" {
+				keys = append(keys, part[i].FireKey)
+			}
+		}
+		if len(keys) == 0 {
+			return nil
+		}
+		found, err := collect(ctx, tx, func(x row) (key string, err error) { err = x.Scan(&key); return key, err },
+			`SELECT fire_key FROM xxl_job_log WHERE fire_key IN (`+marks(len(keys))+`)`, keys...)
+		for _, key := range found {
+			known[key] = true
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.insertRuns(ctx, tx, slices.DeleteFunc(slices.Clone(runs), func(r model.Run) bool { return known[r.FireKey] }), now)
+}
+
+// insertRuns writes many runs in few statements and counts them. When one of the
+// fire keys exists already it writes nothing that is kept: errKnownFire.
 func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
 	count := tally{}
 	err := chunks(runs, 300, func(part []model.Run) error {
@@ -180,8 +219,14 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 			args = append(args, s.runValues(&part[i])...)
 			countNew(count, &part[i], s.loc)
 		}
-		_, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+rowsOf(columns, len(part)), args...)
-		return err
+		res, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+rowsOf(columns, len(part)), args...)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || int(n) != len(part) {
+			return errors.Join(err, errKnownFire)
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -245,7 +290,7 @@ func (s *Store) AddShards(ctx context.Context, r *model.Run, total int, now time
 			x.FireKey, x.ShardKey = key+":"+itoa(i), key
 			rest = append(rest, x)
 		}
-		return s.insertRuns(ctx, tx, rest, now)
+		return s.insertFresh(ctx, tx, rest, now)
 	})
 	return ok, err
 }

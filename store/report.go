@@ -38,7 +38,33 @@ func (t tally) add(at time.Time, running, succeeded, failed, missed int) {
 // fires counts in the ledger.
 func (t tally) fires(at time.Time, reason string, n int) { t.day(at).ledger[reason] += n }
 
-// missed counts a run that is not made. wasOpen says that it had been counted
+// missFire counts in the ledger that the fire behind a run that has ended was not
+// made (n = 1) or was made after all (-1). A fire is made when an executor took
+// any attempt of it; it belongs to the day of its first attempt.
+func (s *Store) missFire(ctx context.Context, tx *sql.Tx, t tally, r *model.Run, reason string, n int) error {
+	if r.FirstID == 0 {
+		t.fires(r.TriggerTime, reason, n*r.Fires())
+		return nil
+	}
+	at, made := r.TriggerTime, false
+	_, err := collect(ctx, tx, func(x row) (none struct{}, err error) {
+		var id int64
+		var code int
+		var when time.Time
+		err = x.Scan(&id, &code, s.scanTime(&when))
+		if made = made || code == model.CodeSuccess && id != r.ID; id == r.FirstID {
+			at = when
+		}
+		return none, err
+	}, `SELECT id, trigger_code, trigger_time FROM xxl_job_log WHERE id = ?
+		UNION ALL SELECT id, trigger_code, trigger_time FROM xxl_job_log WHERE first_run = ?`, r.FirstID, r.FirstID)
+	if err == nil && !made {
+		t.fires(at, reason, n)
+	}
+	return err
+}
+
+// miss counts a run that is not made. wasOpen says that it had been counted
 // as running before.
 func (t tally) miss(r *model.Run, at time.Time, reason string, wasOpen bool) {
 	open := 0
@@ -130,8 +156,9 @@ func (s *Store) Ledger(ctx context.Context, day time.Time) (model.Ledger, error)
 	slices.SortFunc(l.Reasons, func(a, b model.Fires) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
 	})
-	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log WHERE run_state IN (?, ?, ?) AND first_run IS NULL
-		AND trigger_time >= ? AND trigger_time < ?`, model.PhasePlanned, model.PhaseSending, model.PhaseUnknown,
+	// A retry that waits keeps its fire open when no attempt before it was taken.
+	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log l WHERE run_state IN (?, ?, ?) AND trigger_time >= ? AND trigger_time < ?
+		AND (first_run IS NULL OR NOT EXISTS (SELECT 1 FROM xxl_job_log f WHERE (f.id = l.first_run OR f.first_run = l.first_run) AND f.trigger_code = 200))`, model.PhasePlanned, model.PhaseSending, model.PhaseUnknown,
 		s.dt(day), s.dt(day.AddDate(0, 0, 1))).Scan(&l.Open)
 	l.Made = max(0, l.Expected-l.Missed-l.Open)
 	return l, err

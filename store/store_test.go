@@ -76,7 +76,7 @@ func switchJob(t *testing.T, st *store.Store, id int, status model.JobStatus, ne
 // plannedRuns reads what owner has to ring up to t0.
 func plannedRuns(t *testing.T, st *store.Store, owner string) []model.Run {
 	t.Helper()
-	ids, err := st.PlannedIDs(t.Context(), owner, t0.UnixMilli(), 10)
+	ids, err := st.PlannedIDs(t.Context(), owner, 0, t0.UnixMilli(), 10, false)
 	require.NoError(t, err)
 	runs, err := st.RunsByID(t.Context(), ids)
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestDispatch(t *testing.T) {
 		require.Empty(t, got, "a run is claimed once")
 
 		t.Run("accepted", func(t *testing.T) {
-			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{RunID: a.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 1010}}, t0, nil))
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: a.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 1010}}, t0, nil))
 			r, err := st.Run(ctx, a.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultRunning, r.Result())
@@ -223,8 +223,8 @@ func TestDispatch(t *testing.T) {
 				return []model.Run{x}
 			}
 			d := []model.Dispatch{{RunID: b.ID, Phase: model.PhaseFinished, Code: 500, Msg: "no", Reason: model.ReasonRefused, AtMS: 1010}}
-			require.NoError(t, st.RecordDispatches(ctx, d, t0, follow))
-			require.NoError(t, st.RecordDispatches(ctx, d, t0, follow), "a repeat is harmless")
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", d, t0, follow))
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", d, t0, follow), "a repeat is harmless")
 			require.Equal(t, 1, asked)
 			r, err := st.Run(ctx, b.ID)
 			require.NoError(t, err)
@@ -263,7 +263,7 @@ func TestHandled(t *testing.T) {
 		t.Run("a callback faster than the answer to /run keeps its result", func(t *testing.T) {
 			r := storetest.Run(t, st, j, sent)
 			store1(t, model.Handled{RunID: r.ID, Code: 200, AtMS: 5}, nil)
-			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{RunID: r.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 20}}, t0, nil))
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseAccepted, Code: 200, AtMS: 20}}, t0, nil))
 			got, err := st.Run(ctx, r.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultSucceeded, got.Result())

@@ -51,7 +51,7 @@ func TestLedger(t *testing.T) {
 		}
 		account(0, 6, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
 
-		ids, err := st.PlannedIDs(ctx, "n#1", t0.UnixMilli()+60000, 100)
+		ids, err := st.PlannedIDs(ctx, "n#1", 0, t0.UnixMilli()+60000, 100, false)
 		require.NoError(t, err)
 		require.Len(t, ids, 6)
 		var claims []model.Claim
@@ -67,7 +67,7 @@ func TestLedger(t *testing.T) {
 		account(2, 4, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
 		// One is refused: not made yet, its retry may still do it. When that is refused too, the fire was missed.
 		refuse := func(id int64) {
-			require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{
 				RunID: id, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonUnreached, AtMS: 6,
 			}}, t0, follow))
 		}
@@ -88,11 +88,116 @@ func TestLedger(t *testing.T) {
 		account(2, 1, 43, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 2},
 			model.Fires{Reason: model.ReasonUnreached, Count: 1})
 		// The one on its way is discarded by the executor.
-		require.NoError(t, st.RecordDispatches(ctx, []model.Dispatch{{
+		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{
 			RunID: ids[3], Phase: model.PhaseMissed, Code: model.CodeMissed, Reason: model.ReasonDiscarded, AtMS: 6,
 		}}, t0, follow))
 		account(2, 0, 44, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 2},
 			model.Fires{Reason: model.ReasonDiscarded, Count: 1}, model.Fires{Reason: model.ReasonUnreached, Count: 1})
+	})
+}
+
+// TestALateWordOfAFormerOwnerIsNotHeard: the run was taken over and is planned
+// anew; only that an executor has it counts whoever says so.
+func TestALateWordOfAFormerOwnerIsNotHeard(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount = 1 })
+		r := storetest.Run(t, st, j, func(r *model.Run) { r.Owner, r.RetryLeft = "n2#1", 1 })
+		for _, phase := range []model.RunPhase{model.PhaseFinished, model.PhaseMissed, model.PhaseUnknown} {
+			require.NoError(t, st.RecordDispatches(ctx, "n1#1", []model.Dispatch{{RunID: r.ID, Phase: phase, Code: 500, Reason: model.ReasonRefused, AtMS: 6}}, t0,
+				scheduler.Follower(t0, "n1#1")))
+			got, err := st.Run(ctx, r.ID)
+			require.NoError(t, err)
+			require.Equal(t, model.PhasePlanned, got.Phase)
+		}
+		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, list, 1, "no retry")
+	})
+}
+
+// TestCountersCountWhatIsWritten: what follows twice is written and counted once,
+// and so is what is planned twice.
+func TestCountersCountWhatIsWritten(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		child := storetest.Job(t, st, g.ID, nil)
+		parent := storetest.Job(t, st, g.ID, func(j *model.Job) { j.ChildIDs, j.RetryCount = strconv.Itoa(child.ID), 1 })
+		r := storetest.Run(t, st, parent, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerCode = model.PhaseAccepted, 1, 200 })
+		done := func(id int64, code int, reason string) {
+			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, scheduler.Follower(t0, "n#1"))
+			require.NoError(t, err)
+		}
+		done(r.ID, 500, model.ReasonLost)
+		list, err := st.Runs(ctx, model.RunFilter{JobID: parent.ID, Limit: 1})
+		require.NoError(t, err)
+		done(r.ID, 200, "")
+		done(list[0].ID, 200, "")
+		kids, err := st.Runs(ctx, model.RunFilter{JobID: child.ID, Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, kids, 1)
+		done(kids[0].ID, 200, "")
+		rep, err := st.Report(ctx, t0, t0)
+		require.NoError(t, err)
+		require.Equal(t, model.DayCount{Day: "2026-01-01", Succeeded: 3}, rep[0], "nothing runs any more")
+		l, err := st.Ledger(ctx, t0)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, l.Expected, "the parent and its child; a retry is no fire of its own")
+		require.EqualValues(t, 2, l.Made)
+
+		// Somebody turns the next fire back by hand.
+		require.NoError(t, st.SetJobStatus(ctx, child.ID, child.Version, model.JobRunning, t0.UnixMilli(), t0))
+		plan := func(n int) {
+			_, _, err := st.PlanDue(ctx, t0.UnixMilli()+1, 10, t0, func(due []model.Job, _ map[int]model.Group) []model.JobPlan {
+				p := model.JobPlan{JobID: child.ID, OldMS: due[0].NextMS, LastMS: due[0].NextMS, NextMS: due[0].NextMS + 60000, Turns: 1}
+				for i := range int64(n) {
+					ms := t0.UnixMilli() + i*1000
+					p.Runs = append(p.Runs, model.Run{GroupID: g.ID, JobID: child.ID, Phase: model.PhasePlanned, TriggerType: model.TriggerCron, Owner: "n#1",
+						PlannedMS: ms, TriggerTime: time.UnixMilli(ms), FireKey: fmt.Sprintf("%d:%d:0", child.ID, ms)})
+				}
+				return []model.JobPlan{p}
+			})
+			require.NoError(t, err)
+		}
+		plan(2)
+		got, err := st.Job(ctx, child.ID)
+		require.NoError(t, err)
+		got.NextMS, got.Status = t0.UnixMilli(), model.JobRunning
+		db, end, err := st.MigrationDB()
+		require.NoError(t, err)
+		_, err = db.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_next_time = ? WHERE id = ?`, t0.UnixMilli(), child.ID)
+		require.NoError(t, err)
+		require.NoError(t, end())
+		plan(3)
+		l, err = st.Ledger(ctx, t0)
+		require.NoError(t, err)
+		require.EqualValues(t, 5, l.Expected, "two and the third, not five")
+		require.EqualValues(t, 3, l.Open)
+	})
+}
+
+// TestAStopEndsRetriesThatWait, too: their job is off.
+func TestAStopEndsRetriesThatWait(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount, j.RetryDelaySec = 1, 3600 })
+		r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerType = model.PhaseSending, 1, model.TriggerCron })
+		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonUnreached, AtMS: 6}},
+			t0, scheduler.Follower(t0, "n#1")))
+		l, err := st.Ledger(ctx, t0)
+		require.NoError(t, err)
+		require.Equal(t, [3]int64{1, 1, 0}, [3]int64{l.Expected, l.Open, l.Made}, "its retry may still make it")
+		require.NoError(t, st.SetJobStatus(ctx, j.ID, j.Version, model.JobStopped, 0, t0))
+		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 10})
+		require.NoError(t, err)
+		require.Equal(t, model.PhaseMissed, list[0].Phase)
+		require.Equal(t, model.ReasonPaused, list[0].Reason)
+		l, err = st.Ledger(ctx, t0)
+		require.NoError(t, err)
+		require.Equal(t, [3]int64{1, 0, 1}, [3]int64{l.Expected, l.Open, l.Missed})
 	})
 }
 
@@ -178,7 +283,7 @@ func TestWhatALostNodeLeftIsDealtOutEvenly(t *testing.T) {
 			storetest.Run(t, st, j, func(r *model.Run) { r.Owner = "dead#1" })
 		}
 		owned := func(owner string) int {
-			ids, err := st.PlannedIDs(ctx, owner, t0.UnixMilli(), 100)
+			ids, err := st.PlannedIDs(ctx, owner, 0, t0.UnixMilli(), 100, false)
 			require.NoError(t, err)
 			return len(ids)
 		}
