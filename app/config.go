@@ -65,6 +65,9 @@ func (c *ServeCmd) validate() error {
 	if strings.ContainsAny(c.AccessToken, "\r\n") {
 		return errors.New("the access token must be one line")
 	}
+	if n := len(c.AdminPassword); n != 0 && (n < 8 || n > 72) {
+		return errors.New("--admin-password must have 8 to 72 characters")
+	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %q: give host:port, for example 127.0.0.1:8080", c.Listen)
 	}

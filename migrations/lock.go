@@ -45,7 +45,26 @@ func lock(ctx context.Context, db *sql.DB, engine string, log *slog.Logger) (rel
 		case <-time.After(300 * time.Millisecond):
 		}
 	}
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() { // a change of a large table may last longer than the lease
+		defer close(done)
+		ticker := time.NewTicker(lockLease / 4)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-renewing.Done():
+				return
+			case <-ticker.C:
+				if _, err := db.ExecContext(renewing, `UPDATE carillon_schema_lock SET until = `+clock+` + ? WHERE id = 1 AND holder = ?`, seconds, holder); err != nil && renewing.Err() == nil {
+					log.Warn("cannot renew the schema lock", "error", err)
+				}
+			}
+		}
+	}()
 	return func() {
+		stop()
+		<-done
 		// Released even when the start is being cancelled.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()

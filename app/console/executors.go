@@ -35,13 +35,14 @@ func executorRows(in []jobs.ExecutorRow) []views.ExecutorRow {
 	return out
 }
 
-// executorCommand is what to type to see a first executor appear.
+// executorCommand is what to type to see a first executor appear; the token is for
+// people to fill in.
 func (c *Console) executorCommand() string {
 	center := c.opt.CenterURL
 	if center == "" {
 		center = "http://127.0.0.1:8080/xxl-job-admin"
 	}
-	return "carillon executor --center " + center + " --app-name sample-executor"
+	return "carillon executor --center " + center + " --access-token YOUR_TOKEN"
 }
 
 func (c *Console) executorNew(r *request) error {
