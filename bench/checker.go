@@ -60,6 +60,7 @@ type checked struct {
 	window window
 	faults []fault
 	owners map[string]int // runs by node
+	nodes  int
 }
 
 func (c *CheckerCmd) measure(ctx context.Context, s *site, kinds []faultKind) (*checked, error) {
@@ -69,7 +70,7 @@ func (c *CheckerCmd) measure(ctx context.Context, s *site, kinds []faultKind) (*
 		return nil, err
 	}
 	// The first seconds are not judged: a center without our tables may need them.
-	out := &checked{window: window{start.Add(7 * time.Second).UnixMilli(), start.Add(7*time.Second + c.Duration).UnixMilli()}, owners: map[string]int{}}
+	out := &checked{window: window{start.Add(7 * time.Second).UnixMilli(), start.Add(7*time.Second + c.Duration).UnixMilli()}, owners: map[string]int{}, nodes: max(1, len(s.nodes))}
 	if err := pause(ctx, time.Until(time.UnixMilli(out.window.from))); err != nil {
 		return nil, err
 	}
@@ -211,9 +212,25 @@ func (c *checked) lateness(of func(planned int64) bool) (n int, p50, p99, most t
 	return len(list), percentile(list, 50), percentile(list, 99), percentile(list, 100)
 }
 
-// takeover is how late the latest run was that a lost node may have delayed.
+// takeover is how late the latest run was that a lost node may have delayed. With
+// one node nobody can take over: it counts from when that node was back.
 func (c *checked) takeover() time.Duration {
-	_, _, _, most := c.lateness(func(p int64) bool { return c.near(p, faultKill, faultPause, faultDBCut) })
+	var most time.Duration
+	for _, l := range c.late {
+		if !c.near(l.planned, faultKill, faultPause, faultDBCut) {
+			continue
+		}
+		since := time.UnixMilli(l.planned)
+		rung := since.Add(l.by)
+		if c.nodes == 1 {
+			for _, f := range c.faults {
+				if f.end.After(since) && f.start.Before(rung) {
+					since = f.end
+				}
+			}
+		}
+		most = max(most, rung.Sub(since))
+	}
 	return most
 }
 

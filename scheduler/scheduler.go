@@ -53,8 +53,12 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 		nudged: s.fetchDue}
 
 	plan := &planner{store: store, cfg: cfg, owners: s.node.owners, planned: s.Nudge, noted: s.notePlan}
-	take := &takeover{store: store, cfg: cfg, node: s.node, nudge: s.Nudge}
 	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge, inFlight: s.inFlight}
+	settling := &loop{name: "settle", every: 2 * time.Second, nudge: make(chan struct{}, 1), body: settle.settle, nudged: settle.settle}
+	take := &takeover{store: store, cfg: cfg, node: s.node, nudge: func() {
+		s.Nudge()
+		settling.wake()
+	}}
 	lost := newLostMonitor(store, exec, cfg)
 	lost.leads, lost.complete = s.node.leads, s.Complete
 	s.disp.gone = lost.noteGone
@@ -74,7 +78,7 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 		}},
 		{name: "routes", every: time.Second, body: shareRoutes(store, s.disp.route)},
 		{name: "accept", every: acceptDelay / 2, body: s.accepts.flush},
-		{name: "settle", every: 2 * time.Second, body: settle.settle},
+		settling,
 		{name: "lost", every: 2 * time.Second, body: lost.check},
 		{name: "registry", every: 10 * time.Second, body: s.sweepRegistry, jitter: jitter},
 		{name: "retention", every: 10 * time.Minute, body: s.retention, jitter: jitter},

@@ -49,7 +49,7 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), 200)
+	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), 500)
 	if err != nil {
 		return fmt.Errorf("unknown runs: %w", err)
 	}
