@@ -98,7 +98,7 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 	if err != nil {
 		return err
 	}
-	if in.Version != 0 && in.Version != old.Version {
+	if in.Version != old.Version {
 		return model.Errf(model.CodeConflict, "error.conflict")
 	}
 	j, err := s.checkJob(ctx, actor, in, &old)

@@ -77,6 +77,12 @@ func (w *world) add(t *testing.T, change func(*jobs.JobInput)) int {
 	return id
 }
 
+// edit saves as somebody who has just opened the form.
+func (w *world) edit(t *testing.T, a model.Actor, id int, in jobs.JobInput) error {
+	in.Version = w.get(t, id).Version
+	return w.UpdateJob(t.Context(), a, id, in)
+}
+
 func (w *world) get(t *testing.T, id int) model.Job {
 	j, err := w.Job(t.Context(), admin(), id)
 	require.NoError(t, err)
@@ -106,18 +112,27 @@ func TestEditOfARunningJob(t *testing.T) {
 	next := w.get(t, id).NextMS
 	in := w.input()
 	in.Name = "renamed"
-	require.NoError(t, w.UpdateJob(t.Context(), admin(), id, in))
+	require.NoError(t, w.edit(t, admin(), id, in))
 	require.Equal(t, next, w.get(t, id).NextMS, "the same schedule goes on")
 	in.ScheduleConf = "0 30 12 * * ?"
-	require.NoError(t, w.UpdateJob(t.Context(), admin(), id, in))
+	require.NoError(t, w.edit(t, admin(), id, in))
 	require.Equal(t, w.now.Truncate(time.Hour).Add(30*time.Minute).UnixMilli(), w.get(t, id).NextMS, "the new schedule begins at once")
 	require.Equal(t, model.JobRunning, w.get(t, id).Status)
 	in.ScheduleType = model.ScheduleNone
-	require.Error(t, w.UpdateJob(t.Context(), admin(), id, in), "a running job needs a schedule")
+	require.Error(t, w.edit(t, admin(), id, in), "a running job needs a schedule")
 	require.Equal(t, "0 30 12 * * ?", w.get(t, id).ScheduleConf)
 
 	in.ScheduleType, in.Version = model.ScheduleCron, w.get(t, id).Version-1
 	require.Equal(t, model.CodeConflict, model.CodeOf(w.UpdateJob(t.Context(), admin(), id, in)), "somebody else saved meanwhile")
+	db, end, err := w.store.MigrationDB()
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), `UPDATE xxl_job_info SET carillon_version = NULL WHERE id = ?`, id)
+	require.NoError(t, err)
+	require.NoError(t, end())
+	one := w.input()
+	one.Version = 0 // both opened a job that another program had made
+	require.NoError(t, w.UpdateJob(t.Context(), admin(), id, one))
+	require.Equal(t, model.CodeConflict, model.CodeOf(w.UpdateJob(t.Context(), admin(), id, one)))
 }
 
 func TestScriptVersionsGrow(t *testing.T) {
@@ -134,10 +149,10 @@ func TestScriptVersionsGrow(t *testing.T) {
 	in.GlueSource = "echo 2\n"
 	for i := 1; i <= 3; i++ { // within the same second
 		in.GlueSource += "# edit\n"
-		require.NoError(t, w.UpdateJob(t.Context(), admin(), id, in))
+		require.NoError(t, w.edit(t, admin(), id, in))
 		require.Equal(t, j.GlueUpdateTime.Add(time.Duration(i)*time.Second), w.get(t, id).GlueUpdateTime, "executors keep a script by this time")
 	}
-	require.NoError(t, w.UpdateJob(t.Context(), admin(), id, in))
+	require.NoError(t, w.edit(t, admin(), id, in))
 	require.Equal(t, j.GlueUpdateTime.Add(3*time.Second), w.get(t, id).GlueUpdateTime, "the same source keeps its version")
 }
 
@@ -146,9 +161,9 @@ func TestASloppyStoredCronStaysEditable(t *testing.T) {
 	j := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.ScheduleConf = "0 0 12 ? * MON-FRI/2" })
 	in := w.input()
 	in.ScheduleConf = j.ScheduleConf
-	require.NoError(t, w.UpdateJob(t.Context(), admin(), j.ID, in))
+	require.NoError(t, w.edit(t, admin(), j.ID, in))
 	in.ScheduleConf = "0 0 13 ? * MON-FRI/2"
-	require.Error(t, w.UpdateJob(t.Context(), admin(), j.ID, in), "what is new must be strict")
+	require.Error(t, w.edit(t, admin(), j.ID, in), "what is new must be strict")
 }
 
 func TestChildrenMayNotLeadBack(t *testing.T) {
@@ -157,7 +172,7 @@ func TestChildrenMayNotLeadBack(t *testing.T) {
 	child := func(id int, of string) error {
 		in := w.input()
 		in.ChildIDs = of
-		return w.UpdateJob(t.Context(), admin(), id, in)
+		return w.edit(t, admin(), id, in)
 	}
 	require.NoError(t, child(a, " 2 , 3 ,"))
 	require.Equal(t, "2,3", w.get(t, a).ChildIDs, "blanks are no reason to refuse")
@@ -185,7 +200,7 @@ func TestPermissions(t *testing.T) {
 		forbidden(err)
 		_, err = w.AddJob(t.Context(), a, w.input())
 		forbidden(err)
-		forbidden(w.UpdateJob(t.Context(), a, id, w.input()))
+		forbidden(w.edit(t, a, id, w.input()))
 		forbidden(w.DeleteJob(t.Context(), a, id))
 		forbidden(w.StartJob(t.Context(), a, id))
 		forbidden(w.StopJob(t.Context(), a, id))
@@ -214,7 +229,7 @@ func TestPermissions(t *testing.T) {
 		in := w.input()
 		in.GroupID = second.ID
 		mine := model.Actor{UserID: 4, Groups: []int{w.group.ID}}
-		require.Equal(t, model.CodeForbidden, model.CodeOf(w.UpdateJob(t.Context(), mine, id, in)))
+		require.Equal(t, model.CodeForbidden, model.CodeOf(w.edit(t, mine, id, in)))
 	})
 	t.Run("only administrators send the token to an address that the executor does not have", func(t *testing.T) {
 		mine := model.Actor{UserID: 4, Groups: []int{w.group.ID}}

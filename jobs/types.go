@@ -33,8 +33,8 @@ type JobInput struct {
 	GlueSource string         `json:"glue_source"`
 	GlueRemark string         `json:"glue_remark"`
 	ChildIDs   string         `json:"child_ids"`
-	// Version is the version of the job that the person saw when the edit
-	// began; 0 skips the check (API callers that do not know it).
+	// Version is the version of the job that was seen when the edit began. Jobs of
+	// other programs have 0 until they are edited here for the first time.
 	Version int64 `json:"version"`
 }
 

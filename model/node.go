@@ -40,7 +40,6 @@ type Pick struct {
 	Address string
 	Picks   int64
 	UsedMS  int64
-	New     bool  // the others may not know the address
 	Base    int64 // the count that it begins with when it is the first of its job
 }
 

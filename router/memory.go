@@ -127,7 +127,7 @@ func (r *Router) Take(limit int) (picks, gone []model.Pick) {
 			if u.fresh == 0 && u.known {
 				continue
 			}
-			picks = append(picks, model.Pick{JobID: job, Address: a, Picks: u.fresh, New: !u.known, Base: u.base, UsedMS: u.used})
+			picks = append(picks, model.Pick{JobID: job, Address: a, Picks: u.fresh, Base: u.base, UsedMS: u.used})
 			u.fresh, u.known = 0, true
 		}
 		if len(picks) >= limit {

@@ -29,8 +29,12 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 	index, _ := shard(j.run.Sharding)
 	d.letGo(j)
 	now := d.cfg.Now()
+	strategy := j.def.Route
+	if j.run.Address != "" && (strategy == model.RouteLFU || strategy == model.RouteLRU) {
+		strategy = model.RouteFirst // a person's choice for one run is no news about the executor's addresses
+	}
 	pick, why, err := d.route.Pick(ctx, router.Request{
-		Strategy: j.def.Route, JobID: j.run.JobID, Addresses: addresses, Exclude: j.tried, ShardIndex: index, Turn: j.run.Turn, Now: now,
+		Strategy: strategy, JobID: j.run.JobID, Addresses: addresses, Exclude: j.tried, ShardIndex: index, Turn: j.run.Turn, Now: now,
 		Beat: func(ctx context.Context, address string) error {
 			return d.noteProbe(address, now, d.exec.Beat(ctx, address))
 		},
@@ -69,18 +73,19 @@ func (d *dispatcher) addresses(j *job) []string {
 
 // another chooses once more after nothing listened at the address. A shard
 // belongs to its address, so it has no other.
-func (d *dispatcher) another(ctx context.Context, j *job) bool {
+// Where the strategy wants an idle executor and all others are busy, the run waits.
+func (d *dispatcher) another(ctx context.Context, j *job) (again, wait bool) {
 	j.tried = append(j.tried, j.address)
 	if j.def.Route == model.RouteBroadcast || len(j.tried) >= len(d.addresses(j)) {
-		return false
+		return false, false
 	}
 	first := j.address
 	if err := d.choose(ctx, j); err != nil {
 		j.address = first
-		return false
+		return false, waits(err)
 	}
 	j.why = strings.TrimSuffix(fmt.Sprintf("no connection to %s; %s", strings.Join(j.tried, ", "), j.why), "; ")
-	return true
+	return true, false
 }
 
 // waits reports whether a run is to be tried again later: its strategy wants an

@@ -32,12 +32,12 @@ type Config struct {
 	PlanPage       int // jobs per planning transaction; default 500
 	RingCapacity   int // runs in memory; the rest waits on disk; default 20000
 	FastWorkers    int // default 512
-	SlowWorkers    int // default 32
+	SlowWorkers    int // default 64
 	AddressLimit   int // runs being sent to one address at a time; default 128
 	SlowThreshold  time.Duration
 	SlowPerMinute  int
 	MaxMissedRows  int // rows written for one job's misfires at once, the rest in one; default 1000
-	ProbeParallel  int // default 8
+	ProbeParallel  int // executors asked at a time; default 16
 	RetentionBatch int // default 1000
 }
 
@@ -74,10 +74,10 @@ func (c Config) withDefaults() Config {
 	defN(&c.PlanPage, 500)
 	defN(&c.RingCapacity, 20000)
 	defN(&c.FastWorkers, 512)
-	defN(&c.SlowWorkers, 32)
+	defN(&c.SlowWorkers, 64)
 	defN(&c.AddressLimit, 128)
 	defN(&c.MaxMissedRows, 1000)
-	defN(&c.ProbeParallel, 8)
+	defN(&c.ProbeParallel, 16)
 	defN(&c.RetentionBatch, 1000)
 	return c
 }

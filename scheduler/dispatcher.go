@@ -23,6 +23,7 @@ type job struct {
 	why      string
 	tried    []string // addresses where nothing listened
 	held     string   // address kept for this run alone, GLOBAL_BUSYOVER
+	called   gateKey  // the gate that called it from its parking place
 }
 
 // dispatcher takes due runs through route, claim, call and record. Each step
@@ -63,7 +64,8 @@ const (
 func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *dispatcher {
 	d := &dispatcher{
 		store: store, exec: exec, cfg: cfg, node: n, ring: r, route: router.New(),
-		fast: newLane(), slow: newLane(), gates: newGates(cfg.AddressLimit),
+		// An address that hangs never holds all workers of a lane.
+		fast: newLane(min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
 		gone:     func(string, time.Time) {},
@@ -76,6 +78,14 @@ func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *di
 
 // fire takes runs whose instant has come.
 func (d *dispatcher) fire(ctx context.Context, due []*model.Run) {
+	if d.node.sinceBeat(d.cfg.Now()) > d.cfg.NodeDeadAfter {
+		// The process slept, or the database is away: others may have taken over. The
+		// next beat tells; then what is still ours is read again.
+		for _, r := range due {
+			d.ring.forget(r.ID)
+		}
+		return
+	}
 	for part := range slices.Chunk(due, 500) {
 		jobs, err := d.load(ctx, part)
 		if err != nil {
@@ -160,13 +170,13 @@ func (d *dispatcher) work(ctx, send context.Context, l *lane) {
 			d.ring.forget(j.run.ID) // stays planned; handed over or adopted
 			continue
 		}
-		d.safely(send, j)
+		d.safely(send, l, j)
 	}
 }
 
 // safely keeps one run from ending the process, whatever is wrong with it. The
 // row stays as far as it came and is read again or settled.
-func (d *dispatcher) safely(ctx context.Context, j *job) {
+func (d *dispatcher) safely(ctx context.Context, l *lane, j *job) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.cfg.Logger.Error("dispatch failed, the run is read again or settled", "log_id", j.run.ID, "job_id", j.run.JobID,
@@ -175,20 +185,34 @@ func (d *dispatcher) safely(ctx context.Context, j *job) {
 			d.ring.forget(j.run.ID)
 		}
 	}()
-	d.dispatch(ctx, j)
+	d.dispatch(ctx, l, j)
 }
 
-// dispatch takes one run through all steps. The definition is read again when
-// the run had to wait, so that an edit takes effect.
-func (d *dispatcher) dispatch(ctx context.Context, j *job) {
-	if d.cfg.Now().Sub(j.loadedAt) > time.Second {
-		fresh, err := d.reloads.do(ctx, j.run)
-		if err != nil {
-			d.cfg.Logger.Error("cannot load a due run, it is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
-			d.ring.forget(j.run.ID)
-			return
+// dispatch takes one run through all steps.
+func (d *dispatcher) dispatch(ctx context.Context, l *lane, j *job) {
+	place, ok := d.place(ctx, l, j)
+	if !ok {
+		return
+	}
+	out, ok := d.sendFrom(ctx, place, j)
+	if ok {
+		d.record(ctx, out)
+	}
+	d.inFlight.Delete(j.run.ID)
+}
+
+// place finds the address and a place at it. A run that was called from its
+// parking place and goes elsewhere calls the next one there.
+func (d *dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok bool) {
+	called := j.called
+	j.called = gateKey{}
+	defer func() {
+		if called.lane != nil && at != called {
+			d.recall(called.lane, d.gates.next(called))
 		}
-		j.def, j.group, j.loadedAt = fresh[0].def, fresh[0].group, fresh[0].loadedAt
+	}()
+	if !d.refresh(ctx, j) {
+		return at, false
 	}
 	began := d.cfg.Now()
 	err := d.choose(ctx, j)
@@ -196,28 +220,52 @@ func (d *dispatcher) dispatch(ctx context.Context, j *job) {
 	d.slowness.note(now, j.run.JobID, now.Sub(began)) // probes of executors that hang
 	if err != nil {
 		d.refuse(ctx, j, err)
-		return
+		return at, false
 	}
-	switch d.gates.enter(j.address, j) {
-	case parked: // whoever leaves wakes it
+	k := gateKey{l, j.address}
+	switch d.gates.enter(k, j) {
+	case parked: // whoever leaves calls it
 		d.letGo(j)
-		return
+		return at, false
 	case turnedAway:
 		d.letGo(j)
 		d.ring.release(j.run.ID, now.Add(busyPause))
-		return
+		return at, false
 	}
-	place := j.address
-	out, ok := d.send(ctx, j)
-	d.letGo(j)
-	// The address is free before the outcome is written.
-	if next := d.gates.leave(place); next != nil {
-		d.laneOf(d.cfg.Now(), next).push(next)
+	return k, true
+}
+
+// refresh reads the definition again when the run had to wait, so that an edit
+// takes effect.
+func (d *dispatcher) refresh(ctx context.Context, j *job) bool {
+	if d.cfg.Now().Sub(j.loadedAt) <= time.Second {
+		return true
 	}
-	if ok {
-		d.record(ctx, out)
+	fresh, err := d.reloads.do(ctx, j.run)
+	if err != nil {
+		d.cfg.Logger.Error("cannot load a due run, it is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+		d.ring.forget(j.run.ID)
+		return false
 	}
-	d.inFlight.Delete(j.run.ID)
+	j.def, j.group, j.loadedAt = fresh[0].def, fresh[0].group, fresh[0].loadedAt
+	return true
+}
+
+// sendFrom sends from a place and gives it free, whatever happens, before the
+// outcome is written.
+func (d *dispatcher) sendFrom(ctx context.Context, place gateKey, j *job) (model.Dispatch, bool) {
+	defer func() {
+		d.letGo(j)
+		d.recall(place.lane, d.gates.leave(place))
+	}()
+	return d.send(ctx, j)
+}
+
+// call1 puts a run that was parked into its lane again.
+func (d *dispatcher) recall(l *lane, next *job) {
+	if next != nil {
+		l.push(next)
+	}
 }
 
 // busyPause is how long a run waits when the strategy wants an idle executor and
@@ -295,11 +343,26 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 		if ctx.Err() != nil && sent.State != SentAccepted {
 			return out, false // cut short by the stop: what came of it is settled later
 		}
-		if sent.Unreachable && d.another(ctx, j) {
-			continue
+		if sent.Unreachable {
+			again, wait := d.another(ctx, j)
+			if again {
+				continue
+			}
+			if wait && d.unclaim(ctx, j) {
+				return out, false
+			}
 		}
 		return d.outcome(ctx, j, sent), true
 	}
+}
+
+// unclaim puts a claimed run back that was certainly not sent.
+func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
+	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID)
+	if err != nil {
+		d.cfg.Logger.Error("cannot put a run back", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+	}
+	return back
 }
 
 func (d *dispatcher) call(ctx context.Context, j *job, started time.Time) Sent {

@@ -145,6 +145,13 @@ func (m *memory) AdoptRuns(context.Context, []string, []string, int) ([]model.Ru
 	return nil, 0, m.err()
 }
 
+func (m *memory) Unclaim(_ context.Context, _ string, id int64) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[id].Phase, m.runs[id].Address = model.PhasePlanned, ""
+	return true, nil
+}
+
 func (m *memory) Replan(_ context.Context, _ string, id int64) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

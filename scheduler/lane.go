@@ -11,9 +11,13 @@ type lane struct {
 	mu    sync.Mutex
 	queue []*job
 	some  chan struct{} // one token per queued job would be a second bound; one wake-up chain is enough
+
+	perAddress int // runs being sent to one address at a time
 }
 
-func newLane() *lane { return &lane{some: make(chan struct{}, 1)} }
+func newLane(perAddress int) *lane {
+	return &lane{some: make(chan struct{}, 1), perAddress: max(1, perAddress)}
+}
 
 func (l *lane) push(jobs ...*job) {
 	l.mu.Lock()
@@ -49,11 +53,16 @@ func (l *lane) take() *job {
 
 // gates limit how many runs are being sent to one address at a time, so that an
 // address that hangs holds a few workers and never all of them. Runs beyond the
-// limit are parked without a worker.
+// limit are parked without a worker. Each lane has gates of its own.
 type gates struct {
-	limit int
-	mu    sync.Mutex
-	m     map[string]*gate
+	mu sync.Mutex
+	m  map[gateKey]*gate
+}
+
+// gateKey is the gate of an address for one lane.
+type gateKey struct {
+	lane    *lane
+	address string
 }
 
 type gate struct {
@@ -61,7 +70,7 @@ type gate struct {
 	parked []*job
 }
 
-func newGates(limit int) *gates { return &gates{limit: limit, m: map[string]*gate{}} }
+func newGates() *gates { return &gates{m: map[gateKey]*gate{}} }
 
 // passage is what a gate says.
 type passage int
@@ -77,16 +86,16 @@ const (
 const parkedPerPlace = 8
 
 // enter lets the job through, parks it or turns it away.
-func (g *gates) enter(address string, j *job) passage {
+func (g *gates) enter(k gateKey, j *job) passage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	x := g.m[address]
+	x := g.m[k]
 	if x == nil {
 		x = &gate{}
-		g.m[address] = x
+		g.m[k] = x
 	}
-	if x.inside >= g.limit {
-		if len(x.parked) >= g.limit*parkedPerPlace {
+	if x.inside >= k.lane.perAddress {
+		if len(x.parked) >= k.lane.perAddress*parkedPerPlace {
 			return turnedAway
 		}
 		x.parked = append(x.parked, j)
@@ -97,18 +106,34 @@ func (g *gates) enter(address string, j *job) passage {
 }
 
 // leave makes room and returns a parked job that may try again, if any.
-func (g *gates) leave(address string) *job {
+func (g *gates) leave(k gateKey) *job {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	x := g.m[address]
-	x.inside--
-	if len(x.parked) > 0 {
+	g.m[k].inside--
+	return g.nextLocked(k)
+}
+
+// next returns another parked job when there is room: the one that was called
+// went elsewhere.
+func (g *gates) next(k gateKey) *job {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.nextLocked(k)
+}
+
+func (g *gates) nextLocked(k gateKey) *job {
+	x := g.m[k]
+	if x == nil {
+		return nil
+	}
+	if len(x.parked) > 0 && x.inside < k.lane.perAddress {
 		j := x.parked[0]
 		x.parked = x.parked[1:]
+		j.called = k
 		return j
 	}
-	if x.inside == 0 {
-		delete(g.m, address)
+	if x.inside == 0 && len(x.parked) == 0 {
+		delete(g.m, k)
 	}
 	return nil
 }

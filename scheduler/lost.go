@@ -47,7 +47,7 @@ const (
 	// call itself idle always.
 	doubtGrace = 90 * time.Second
 	// lostProbes bounds the questions of one pass.
-	lostProbes = 256
+	lostProbes = 4096
 	// lostMemory bounds what is remembered of addresses.
 	lostMemory = 10000
 )
@@ -160,39 +160,56 @@ type reply struct {
 }
 
 // ask puts one question per job and address, the first lostProbes of them; map
-// order makes that others get their turn with the next pass.
+// order makes that others get their turn with the next pass. An executor that does
+// not answer is asked once: the rest of its jobs get the same answer.
 func (m *lostMonitor) ask(ctx context.Context, runs []model.Run) map[place]reply {
-	places := map[place]bool{}
+	jobs := map[string]map[int]bool{}
 	for i := range runs {
-		places[place{runs[i].Address, runs[i].JobID}] = true
+		a := runs[i].Address
+		if jobs[a] == nil {
+			jobs[a] = map[int]bool{}
+		}
+		jobs[a][runs[i].JobID] = true
 	}
 	var mu sync.Mutex
-	out := make(map[place]reply, min(len(places), lostProbes))
+	out := map[place]reply{}
 	var g errgroup.Group
 	g.SetLimit(m.cfg.ProbeParallel)
 	n := 0
-	for p := range places {
-		if n++; n > lostProbes {
+	for address, ids := range jobs {
+		if n += len(ids); n > lostProbes && len(ids) < n {
 			break
 		}
 		g.Go(func() error {
-			call, cancel := context.WithTimeout(ctx, m.cfg.SendTimeout)
-			defer cancel()
-			idle, err := m.exec.IdleBeat(call, p.address, int64(p.job))
-			switch {
-			case errors.Is(err, ErrGone):
-				m.noteGone(p.address, m.cfg.Now())
-			case err == nil && !idle:
-				m.noteBusy(p.address)
+			var silent error
+			for id := range ids {
+				r := reply{err: silent}
+				if silent == nil {
+					r = m.askOne(ctx, address, id)
+					silent = r.err
+				}
+				mu.Lock()
+				out[place{address, id}] = r
+				mu.Unlock()
 			}
-			mu.Lock()
-			out[p] = reply{idle, err}
-			mu.Unlock()
 			return nil
 		})
 	}
 	_ = g.Wait() // the functions give no errors
 	return out
+}
+
+func (m *lostMonitor) askOne(ctx context.Context, address string, job int) reply {
+	call, cancel := context.WithTimeout(ctx, m.cfg.SendTimeout)
+	defer cancel()
+	idle, err := m.exec.IdleBeat(call, address, int64(job))
+	switch {
+	case errors.Is(err, ErrGone):
+		m.noteGone(address, m.cfg.Now())
+	case err == nil && !idle:
+		m.noteBusy(address)
+	}
+	return reply{idle, err}
 }
 
 // judge adds an answer to what is known. That the job was idle once is enough: a

@@ -143,6 +143,7 @@ func (m *misses) rows(now time.Time, job model.Job, rules PlanRules) []model.Run
 	row := func(ms int64) *model.Run {
 		r := plannedRun(job, ms, model.TriggerMisfire, "")
 		r.Phase, r.TriggerCode, r.AlarmStatus, r.FinishedMS = model.PhaseMissed, model.CodeMissed, 1, now.UnixMilli()
+		r.Param = "" // nobody gets it, and it may be large
 		r.Reason, r.TriggerMsg = model.ReasonMisfire, fmt.Sprintf("not made: %s later than planned, misfire strategy %s",
 			now.Sub(time.UnixMilli(ms)).Truncate(time.Second), job.Misfire)
 		if ms >= rules.LastPlanMS {

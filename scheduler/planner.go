@@ -33,9 +33,12 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("last plan: %w", err)
 	}
 	for {
+		cut := false
 		read, written, err := p.store.PlanDue(ctx, now.Add(p.cfg.Horizon/2).UnixMilli(), p.cfg.PlanPage, now,
 			func(jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
-				return p.decide(now, last, jobs, groups)
+				plans := p.decide(now, last, jobs, groups)
+				cut = len(plans) < len(jobs)
+				return plans
 			})
 		if errors.Is(err, model.ErrLocked) {
 			return p.someonePlans(now, last)
@@ -46,7 +49,7 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 		if written > 0 {
 			p.planned()
 		}
-		if read < p.cfg.PlanPage {
+		if read < p.cfg.PlanPage && !cut {
 			return p.noted(ctx, now)
 		}
 		if ctx.Err() != nil {
@@ -55,6 +58,10 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 		now = p.cfg.Now()
 	}
 }
+
+// maxPlanRows bounds the rows of one transaction after a long outage: beats and
+// claims must get through between two of them.
+const maxPlanRows = 10000
 
 // lockedTooLong is after how long without a plan a locked lock is a fault.
 const lockedTooLong = 15 * time.Second
@@ -76,8 +83,13 @@ func (p *planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, grou
 		LastPlanMS: lastPlanMS,
 	}
 	plans := make([]model.JobPlan, 0, len(jobs))
+	rows := 0
 	for _, job := range jobs {
+		if rows > maxPlanRows {
+			break // the rest is due still: the next page
+		}
 		plans = append(plans, p.decideOne(now, job, groups[job.GroupID], owners[p.turn.Add(1)%uint64(len(owners))], rules))
+		rows += len(plans[len(plans)-1].Runs)
 	}
 	return plans
 }

@@ -148,17 +148,21 @@ func TestLoopSurvivesErrorsAndPanics(t *testing.T) {
 }
 
 func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
-	g := newGates(1)
+	g, l := newGates(), newLane(1)
+	at := func(address string) gateKey { return gateKey{l, address} }
 	a, b := &job{}, &job{}
-	require.Equal(t, entered, g.enter("x", a))
-	require.Equal(t, parked, g.enter("x", b))
-	require.Equal(t, entered, g.enter("y", b), "another address is free")
+	require.Equal(t, entered, g.enter(at("x"), a))
+	require.Equal(t, parked, g.enter(at("x"), b))
+	require.Equal(t, entered, g.enter(at("y"), b), "another address is free")
 	for range parkedPerPlace - 1 {
-		require.Equal(t, parked, g.enter("x", &job{}))
+		require.Equal(t, parked, g.enter(at("x"), &job{}))
 	}
-	require.Equal(t, turnedAway, g.enter("x", &job{}), "the rest waits on disk")
-	require.Same(t, b, g.leave("x"))
-	require.Nil(t, g.leave("y"))
+	require.Equal(t, turnedAway, g.enter(at("x"), &job{}), "the rest waits on disk")
+	require.Same(t, b, g.leave(at("x")))
+	require.Equal(t, at("x"), b.called)
+	require.NotNil(t, g.next(at("x")), "b went elsewhere: another may come")
+	require.Equal(t, entered, g.enter(gateKey{newLane(1), "x"}, a), "another lane")
+	require.Nil(t, g.leave(at("y")))
 }
 
 func TestSlowness(t *testing.T) {

@@ -70,11 +70,12 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 		s.fetch,
 		adopt,
 		{name: "beat", every: time.Second, body: func(ctx context.Context, now time.Time) error {
-			paused := s.node.sinceBeat(now) > cfg.TakeoverWindow
-			if err := s.node.beat(ctx, now); err != nil || !paused {
-				return err
+			if s.node.sinceBeat(now) > cfg.TakeoverWindow { // before the beat: until then nothing is rung
+				if err := take.afterPause(ctx, now); err != nil {
+					return err
+				}
 			}
-			return take.afterPause(ctx, now)
+			return s.node.beat(ctx, now)
 		}},
 		{name: "routes", every: time.Second, body: shareRoutes(store, s.disp.route)},
 		{name: "accept", every: acceptDelay / 2, body: s.accepts.flush},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,6 +31,54 @@ type settler struct {
 	node     *node
 	inFlight func(runID int64) bool
 	nudge    func()
+
+	mu   sync.Mutex
+	idle map[int64]time.Time // unknown runs: since when their executor does not have them
+}
+
+// arrivalGrace is how long an executor may take to pick up what it was sent: only
+// then "idle and no log" means that it never had the run. A run that was claimed by
+// a node that is gone is old enough already.
+const arrivalGrace = 10 * time.Second
+
+// seemsGone notes that the executor does not have the run and reports whether
+// that has been so for long enough.
+func (s *settler) seemsGone(r *model.Run, now time.Time) bool {
+	if r.TriggerMsg == "" {
+		return true // nobody knows whether it was sent at all; its node is gone
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since, ok := s.idle[r.ID]
+	if !ok {
+		if s.idle == nil {
+			s.idle = map[int64]time.Time{}
+		}
+		s.idle[r.ID], since = now, now
+	}
+	if now.Sub(since) < arrivalGrace {
+		return false
+	}
+	delete(s.idle, r.ID)
+	return true
+}
+
+// forgetSettled drops the notes on runs that are not unknown any more.
+func (s *settler) forgetSettled(runs []model.Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) == 0 {
+		return
+	}
+	open := make(map[int64]bool, len(runs))
+	for i := range runs {
+		open[runs[i].ID] = true
+	}
+	for id := range s.idle {
+		if !open[id] {
+			delete(s.idle, id)
+		}
+	}
 }
 
 func (s *settler) settle(ctx context.Context, now time.Time) error {
@@ -49,20 +98,47 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), 500)
+	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown)
 	if err != nil {
 		return fmt.Errorf("unknown runs: %w", err)
 	}
+	s.forgetSettled(runs)
+	// One executor after the other and each for itself: one that hangs costs one
+	// question, not one for each of its runs.
+	places := map[string][]model.Run{}
+	for _, r := range runs {
+		places[r.Address] = append(places[r.Address], r)
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.cfg.ProbeParallel)
-	for _, r := range runs {
-		g.Go(func() error { return s.settleOne(gctx, now, owner, r) })
+	for _, list := range places {
+		g.Go(func() error {
+			silent := false
+			for _, r := range list {
+				if err := s.settleOne(gctx, now, owner, r, &silent); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	return g.Wait()
 }
 
-func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run) error {
-	verdict, msg := s.ask(ctx, r)
+// maxUnknown is how many unknown runs one pass looks at.
+const maxUnknown = 5000
+
+// settleOne asks about one run. silent is set when the executor does not answer:
+// it is not asked again in this pass.
+func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run, silent *bool) error {
+	verdict, msg := cannotTell, "the executor does not answer"
+	if !*silent {
+		verdict, msg = s.ask(ctx, r)
+		*silent = verdict == noAnswer
+	}
+	if verdict == noAnswer {
+		verdict = cannotTell
+	}
 	if verdict == nobodyThere {
 		// A process that ends has lost the run; one that starts anew may still have its log.
 		if verdict = cannotTell; now.Sub(sentAt(&r)) > goneAfter {
@@ -74,6 +150,9 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 	case hasIt:
 		d.Phase, d.Code = model.PhaseAccepted, model.CodeSuccess
 	case neverHadIt:
+		if !s.seemsGone(&r, now) {
+			return nil // it may be on its way into the executor's queue
+		}
 		back, err := s.store.Replan(ctx, owner, r.ID)
 		if back {
 			s.cfg.Logger.Info("run never reached its executor, it is rung again", "log_id", r.ID, "job_id", r.JobID, "address", r.Address)
@@ -105,6 +184,7 @@ const (
 	neverHadIt
 	nobodyThere
 	goneForGood
+	noAnswer
 )
 
 // goneAfter is how long an executor may be away before its runs are given up.
@@ -125,7 +205,7 @@ func (s *settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 		return nobodyThere, err.Error()
 	}
 	if err != nil {
-		return cannotTell, err.Error()
+		return noAnswer, err.Error()
 	}
 	at := r.TriggerTime.UnixMilli()
 	res, err := s.exec.Log(ctx, r.Address, protocol.LogRequest{LogID: r.ID, LogDateTim: at, LogDateTime: at, FromLineNum: 1})

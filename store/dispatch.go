@@ -213,13 +213,21 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, ids 
 			continue
 		}
 		count.add(r.TriggerTime, -1, 0, 1, 0)
-		if r.RetryLeft <= 0 { // the last attempt
-			if err := s.missFire(ctx, tx, count, r, d.Reason, 1); err != nil {
-				return nil, err
-			}
+	}
+	after, err := s.followAll(ctx, tx, open, follow)
+	if err != nil || d.Phase == model.PhaseMissed {
+		return after, err
+	}
+	for i := range open {
+		r := &open[i]
+		if slices.ContainsFunc(after, func(x model.Run) bool { return x.TriggerType == model.TriggerRetry && x.FirstID == r.FirstAttempt() }) {
+			continue // not the last attempt
+		}
+		if err := s.missFire(ctx, tx, count, r, d.Reason, 1); err != nil {
+			return nil, err
 		}
 	}
-	return s.followAll(ctx, tx, open, follow)
+	return after, nil
 }
 
 // MissRuns ends planned runs of owner that will not be made.

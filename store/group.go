@@ -215,7 +215,7 @@ func (s *Store) refreshGroup(ctx context.Context, tx *sql.Tx, appName string, al
 }
 
 func (s *Store) liveAddresses(ctx context.Context, q querier, appName string, aliveSince time.Time) ([]string, error) {
-	regs, err := s.queryRegistrations(ctx, q, ` AND registry_key = ? AND update_time > ?`, appName, s.dt(aliveSince))
+	regs, err := s.queryRegistrations(ctx, q, ` AND registry_key = ? AND update_time > ?`, appName, s.since(aliveSince))
 	if err != nil {
 		return nil, err
 	}
@@ -245,13 +245,13 @@ func (s *Store) queryRegistrations(ctx context.Context, q querier, where string,
 func (s *Store) SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error) {
 	removed := 0
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		dead, err := s.queryRegistrations(ctx, tx, ` AND update_time <= ?`, s.dt(aliveSince))
+		dead, err := s.queryRegistrations(ctx, tx, ` AND update_time <= ?`, s.since(aliveSince))
 		if err != nil {
 			return err
 		}
 		removed = len(dead)
 		if removed > 0 {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_registry WHERE registry_group = '`+executorGroup+`' AND update_time <= ?`, s.dt(aliveSince)); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_registry WHERE registry_group = '`+executorGroup+`' AND update_time <= ?`, s.since(aliveSince)); err != nil {
 				return err
 			}
 		}

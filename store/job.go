@@ -30,7 +30,7 @@ func (s *Store) jobTargets(j *model.Job, withSource bool) []any {
 		nz(&j.Block), &j.TimeoutSec, &j.RetryCount, &j.GlueType, nz(&j.GlueRemark), s.scanTime(&j.GlueUpdateTime),
 		nz(&j.ChildIDs), &j.Status, &j.LastMS, &j.NextMS,
 		nz(&j.Condition), nz(&j.ConditionReason), nz(&j.Version),
-		nz(&j.RetryDelaySec), nz(&j.RetryGrowing), nz(&j.MisfireAfterSec), nz(&j.Turn),
+		nz(&j.RetryDelaySec), flag(&j.RetryGrowing), nz(&j.MisfireAfterSec), nz(&j.Turn),
 	}
 	if withSource {
 		dst = append(dst, nz(&j.GlueSource))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -35,6 +36,10 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		}
 		due, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+` FROM xxl_job_info
 			WHERE trigger_status = 1 AND trigger_next_time <= ? ORDER BY trigger_next_time LIMIT ?`+s.d.forUpdate, untilMS, limit)
+		if isUnreadable(err) {
+			jobs, err = limit, s.stopUnreadable(ctx, tx, untilMS, limit)
+			return err
+		}
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -83,6 +88,44 @@ func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPla
 	return len(rows), s.advance(ctx, tx, going, byID)
 }
 
+// nextTurn begins the new turn of a job; a value that others wrote may be anything.
+const nextTurn = `CASE WHEN carillon_turn BETWEEN 0 AND 9000000000000000 THEN carillon_turn ELSE 0 END + `
+
+// isUnreadable reports whether a value in a row is none that its column should
+// have (SQLite keeps what it is given, and other programs write, too).
+func isUnreadable(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "sql: Scan error")
+}
+
+// stopUnreadable finds the due jobs whose rows cannot be read and quarantines
+// them, so that the others go on.
+func (s *Store) stopUnreadable(ctx context.Context, tx *sql.Tx, untilMS int64, limit int) error {
+	ids, err := collect(ctx, tx, func(x row) (id int, err error) { err = x.Scan(&id); return id, err },
+		`SELECT id FROM xxl_job_info WHERE trigger_status = 1 AND trigger_next_time <= ? ORDER BY trigger_next_time LIMIT ?`, untilMS, limit)
+	if err != nil {
+		return err
+	}
+	stopped := 0
+	for _, id := range ids {
+		_, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE id = ?`, id)
+		if err == nil {
+			continue
+		}
+		if !isUnreadable(err) {
+			return err
+		}
+		stopped++
+		if _, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_status = 0, trigger_next_time = 0, carillon_condition = ?, carillon_reason = ? WHERE id = ?`,
+			model.JobQuarantined, cut("the row cannot be read: "+err.Error(), 255), id); err != nil {
+			return err
+		}
+	}
+	if stopped == 0 {
+		return errors.New("due jobs cannot be read, and none of them alone is at fault")
+	}
+	return nil
+}
+
 // advance moves the jobs' fire times. The rows were locked when they were read, so
 // the distance is enough; that a job still runs is checked all the same. Jobs that
 // move as far share a statement: thousands of jobs that fire each second are common.
@@ -119,7 +162,7 @@ func (s *Store) advance(ctx context.Context, tx *sql.Tx, ids []int, byID map[int
 		err := chunks(same, 1000, func(part []int) error {
 			// MySQL assigns from left to right: the last fire first.
 			res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = trigger_next_time + ?, trigger_next_time = trigger_next_time + ?,
-				carillon_turn = COALESCE(carillon_turn, 0) + ? WHERE id IN (`+marks(len(part))+`) AND trigger_status = 1`,
+				carillon_turn = `+nextTurn+`? WHERE id IN (`+marks(len(part))+`) AND trigger_status = 1`,
 				append([]any{m.last, m.next, m.turns}, anys(part)...)...)
 			return check(res, err, len(part))
 		})
@@ -137,7 +180,7 @@ func (s *Store) advance(ctx context.Context, tx *sql.Tx, ids []int, byID map[int
 		args = slices.Concat(args, nextArgs, turnArgs, anys(ids), oldArgs)
 		// MySQL assigns from left to right, so the guard must not follow the assignment: it is in WHERE.
 		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_last_time = `+last+`, trigger_next_time = `+next+`,
-			carillon_turn = COALESCE(carillon_turn, 0) + `+turns+`
+			carillon_turn = `+nextTurn+turns+`
 			WHERE id IN (`+marks(len(ids))+`) AND trigger_status = 1 AND trigger_next_time = `+old, args...)
 		return check(res, err, len(ids))
 	})
@@ -212,7 +255,7 @@ func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, n
 // fire keys exists already it writes nothing that is kept: errKnownFire.
 func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
 	count := tally{}
-	err := chunks(runs, 300, func(part []model.Run) error {
+	err := bySize(runs, func(part []model.Run) error {
 		const columns = 25
 		args := make([]any, 0, columns*len(part))
 		for i := range part {
@@ -232,6 +275,23 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 		return err
 	}
 	return s.addTally(ctx, tx, count, now)
+}
+
+// bySize calls fn with at most 300 runs and about 1 MB of parameters at a time:
+// servers refuse statements that are too long.
+func bySize(runs []model.Run, fn func([]model.Run) error) error {
+	for len(runs) > 0 {
+		n, bytes := 0, 0
+		for n < len(runs) && n < 300 && (n == 0 || bytes+len(runs[n].Param) < 1<<20) {
+			bytes += len(runs[n].Param)
+			n++
+		}
+		if err := fn(runs[:n]); err != nil {
+			return err
+		}
+		runs = runs[n:]
+	}
+	return nil
 }
 
 // countNew counts a run that is written down. Retries are no fires of their own.

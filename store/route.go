@@ -32,17 +32,13 @@ func (s *Store) AddPicks(ctx context.Context, picks, gone []model.Pick) error {
 	})
 }
 
-// beginPicks writes the addresses that may be new. One that joins others begins
-// with the smallest count among them, so that it is not flooded.
+// beginPicks writes the addresses that are not there: new ones, or such that
+// another node did not see for a moment and took away. One that joins others
+// begins with the smallest count among them, so that it is not flooded.
 func (s *Store) beginPicks(ctx context.Context, tx *sql.Tx, picks []model.Pick) error {
 	var jobs []int
 	for _, p := range picks {
-		if p.New {
-			jobs = append(jobs, p.JobID)
-		}
-	}
-	if len(jobs) == 0 {
-		return nil
+		jobs = append(jobs, p.JobID)
 	}
 	jobs = compact(jobs)
 	least := map[int]int64{}
@@ -57,19 +53,14 @@ func (s *Store) beginPicks(ctx context.Context, tx *sql.Tx, picks []model.Pick) 
 		return err
 	}
 	var args []any
-	n := 0
 	for _, p := range picks {
-		if !p.New {
-			continue
-		}
 		base, ok := least[p.JobID]
 		if !ok {
 			base = p.Base
 		}
 		args = append(args, p.JobID, cut(p.Address, 255), base, p.UsedMS)
-		n++
 	}
-	_, err = tx.ExecContext(ctx, s.d.insertIgnore+`carillon_route (job_id, address, picks, used_at) VALUES `+rowsOf(4, n), args...)
+	_, err = tx.ExecContext(ctx, s.d.insertIgnore+`carillon_route (job_id, address, picks, used_at) VALUES `+rowsOf(4, len(picks)), args...)
 	return err
 }
 

@@ -142,8 +142,21 @@ func (s *Store) SendingRuns(ctx context.Context, owner string, sentBeforeMS int6
 
 // Replan puts a run back that certainly never reached its executor.
 func (s *Store) Replan(ctx context.Context, owner string, id int64) (bool, error) {
-	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL
-		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`, model.PhasePlanned, id, model.PhaseUnknown, owner)
+	return s.putBack(ctx, owner, id, model.PhaseUnknown)
+}
+
+// Unclaim puts a run back that owner has claimed and certainly not sent.
+func (s *Store) Unclaim(ctx context.Context, owner string, id int64) (bool, error) {
+	return s.putBack(ctx, owner, id, model.PhaseSending)
+}
+
+// putBack makes a run planned again. The strategy chooses its address anew, unless
+// a person had asked for one.
+func (s *Store) putBack(ctx context.Context, owner string, id int64, from model.RunPhase) (bool, error) {
+	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
+		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
+		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
+		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, from, owner)
 	if err != nil {
 		return false, err
 	}

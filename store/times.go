@@ -17,6 +17,14 @@ func (s *Store) dt(t time.Time) any {
 	return t.In(s.loc).Format(dateTime)
 }
 
+// since is a lower bound for DATETIMEs at or after t. Around the end of daylight
+// saving time the wall clock goes back: later instants have smaller values then.
+func (s *Store) since(t time.Time) any {
+	_, before := t.In(s.loc).Zone()
+	_, after := t.Add(10 * time.Minute).In(s.loc).Zone()
+	return s.dt(t.Add(time.Duration(min(0, after-before)) * time.Second))
+}
+
 // timeScanner reads a DATETIME of either engine as wall clock in the zone.
 type timeScanner struct {
 	dst *time.Time
@@ -64,6 +72,19 @@ func (o orZero[T]) Scan(v any) error {
 	*o.dst = n.V
 	return nil
 }
+
+// truth reads a number as a flag: 0 and NULL are false.
+type truth struct{ dst *bool }
+
+// Scan implements sql.Scanner.
+func (f truth) Scan(v any) error {
+	var n sql.Null[int64]
+	err := n.Scan(v)
+	*f.dst = n.V != 0
+	return err
+}
+
+func flag(dst *bool) sql.Scanner { return truth{dst} }
 
 func nz[T any](dst *T) sql.Scanner { return orZero[T]{dst} }
 

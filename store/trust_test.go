@@ -313,12 +313,12 @@ func TestPicks(t *testing.T) {
 			return out
 		}
 		require.NoError(t, st.AddPicks(ctx, []model.Pick{
-			{JobID: 1, Address: "a", Picks: 10, New: true, Base: 2, UsedMS: 5}, {JobID: 1, Address: "b", Picks: 9, New: true, Base: 1, UsedMS: 6},
+			{JobID: 1, Address: "a", Picks: 10, Base: 2, UsedMS: 5}, {JobID: 1, Address: "b", Picks: 9, Base: 1, UsedMS: 6},
 		}, nil))
 		require.Equal(t, map[string]int64{"a": 12, "b": 10}, picks())
 		// Another node that knows nothing tells of the same ones and of a new one.
 		require.NoError(t, st.AddPicks(ctx, []model.Pick{
-			{JobID: 1, Address: "a", Picks: 1, New: true, UsedMS: 4}, {JobID: 1, Address: "c", Picks: 1, New: true, UsedMS: 7},
+			{JobID: 1, Address: "a", Picks: 1, UsedMS: 4}, {JobID: 1, Address: "c", Picks: 1, UsedMS: 7},
 		}, nil))
 		require.Equal(t, map[string]int64{"a": 13, "b": 10, "c": 11}, picks(), "c joins with the smallest count")
 		list, err := st.Picks(ctx, []int{1})

@@ -91,7 +91,10 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		}
 		return n
 	}
-	version, _ := strconv.ParseInt(get("version"), 10, 64) // a broken one is 0: no check
+	version, err := strconv.ParseInt(get("version"), 10, 64)
+	if err != nil {
+		version = -1 // a conflict with whatever is stored
+	}
 	in = jobs.JobInput{
 		GroupID: number("group"), Name: get("name"), Author: get("author"), AlarmEmail: get("alarm_email"),
 		ScheduleType: model.ScheduleType(get("schedule_type")), ScheduleConf: scheduleConf(get),
