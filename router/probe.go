@@ -31,7 +31,7 @@ type answer struct {
 // Release: between the answer "idle" and the run nobody else of this node gets it.
 func (r *Router) globalIdle(ctx context.Context, q Request, candidates []string) (address, why string, err error) {
 	for {
-		free := r.notTaken(candidates)
+		free, began := r.notTaken(candidates)
 		if len(free) == 0 {
 			return "", string(q.Strategy) + ": a run is on its way to every address", model.Errf(model.CodeUnavailable, KeyGlobalBusy)
 		}
@@ -40,27 +40,31 @@ func (r *Router) globalIdle(ctx context.Context, q Request, candidates []string)
 			// Nobody is busy: nobody answers, or nobody knows the question. There is nothing to wait for.
 			return "", why, model.Errf(model.CodeUnavailable, KeyNoneAlive)
 		}
-		if err != nil || r.take(address) {
+		if err != nil || r.take(address, began) {
 			return address, why, err
 		}
 	}
 }
 
-func (r *Router) notTaken(addresses []string) (free []string) {
+// notTaken gives the addresses that are free, and the moment, counted in releases.
+func (r *Router) notTaken(addresses []string) (free []string, began uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	began = r.frees
 	for _, a := range addresses {
 		if !r.taken[a] {
 			free = append(free, a)
 		}
 	}
-	return free
+	return free, began
 }
 
-func (r *Router) take(address string) bool {
+// take keeps an address that answered "idle" after the moment began. When a run
+// was sent to it meanwhile the answer is out of date.
+func (r *Router) take(address string, began uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.taken[address] {
+	if r.taken[address] || r.freed[address] > began {
 		return false
 	}
 	r.taken[address] = true
@@ -72,6 +76,9 @@ func (r *Router) Release(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.taken, address)
+	forgetOne(r.freed, maxIll)
+	r.frees++
+	r.freed[address] = r.frees
 }
 
 // noteBusy is what is noted of an executor that answers and is busy.

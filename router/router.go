@@ -54,6 +54,8 @@ type Router struct {
 	jobs    map[int]*memory
 	dropped []model.Pick       // addresses that have left, to be told
 	taken   map[string]bool    // kept for one run by GLOBAL_BUSYOVER until Release
+	freed   map[string]uint64  // when it was released, in releases
+	frees   uint64             // releases so far
 	rings   map[string]ring    // by the joined addresses
 	ill     map[string]illness // addresses that refused connections
 }
@@ -69,7 +71,7 @@ const (
 func New() *Router { return newRouter(rand.IntN) }
 
 func newRouter(intn func(int) int) *Router {
-	return &Router{intn: intn, jobs: map[int]*memory{}, taken: map[string]bool{}, rings: map[string]ring{}, ill: map[string]illness{}}
+	return &Router{intn: intn, jobs: map[int]*memory{}, taken: map[string]bool{}, freed: map[string]uint64{}, rings: map[string]ring{}, ill: map[string]illness{}}
 }
 
 // Pick gives the address. why is a short English text for the record of the run;

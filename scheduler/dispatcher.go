@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -402,7 +403,7 @@ func (d *dispatcher) outcome(ctx context.Context, j *job, sent Sent) model.Dispa
 			out.Msg = "the executor is busy with this job and discards later runs: " + sent.Msg
 		}
 	default:
-		out.Phase, out.Msg = model.PhaseUnknown, sent.Msg
+		out.Phase, out.Msg = model.PhaseUnknown, cmp.Or(sent.Msg, "no answer") // that it was sent must be seen later
 	}
 	return out
 }

@@ -141,6 +141,9 @@ func (m *memory) SendingRuns(context.Context, string, int64, int) ([]model.Run, 
 func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, error) {
 	return m.inPhase(model.PhaseAccepted), nil
 }
+func (m *memory) OrphanedRuns(context.Context, []string, int64, int) ([]model.Run, error) {
+	return nil, m.err()
+}
 func (m *memory) AdoptRuns(context.Context, []string, []string, int) ([]model.Run, int, error) {
 	return nil, 0, m.err()
 }

@@ -19,6 +19,7 @@ type planner struct {
 	planned func()                                 // called after new runs were written
 	noted   func(context.Context, time.Time) error // called after everything due was planned
 	turn    atomic.Uint64                          // spreads runs evenly over the owners
+	began   time.Time                              // of the first pass
 	cache   scheduleCache
 }
 
@@ -28,6 +29,9 @@ type planner struct {
 // Jobs are taken up when their next fire is nearer than half the horizon and
 // planned to its end: a job that fires each second is touched every third second.
 func (p *planner) plan(ctx context.Context, now time.Time) error {
+	if p.began.IsZero() {
+		p.began = now
+	}
 	last, err := p.store.LastPlanMS(ctx)
 	if err != nil {
 		return fmt.Errorf("last plan: %w", err)
@@ -69,11 +73,15 @@ const lockedTooLong = 15 * time.Second
 // someonePlans is the outcome of a pass that did not get the lock: fine while the
 // one who has it plans.
 func (p *planner) someonePlans(now time.Time, lastPlanMS int64) error {
-	if lastPlanMS == 0 || now.Sub(time.UnixMilli(lastPlanMS)) < lockedTooLong {
+	last := p.began
+	if at := time.UnixMilli(lastPlanMS); at.After(last) {
+		last = at
+	}
+	if now.Sub(last) < lockedTooLong {
 		return nil
 	}
-	return fmt.Errorf("the schedule lock is held by another session and nobody has planned since %s: look for a hanging transaction on xxl_job_lock",
-		time.UnixMilli(lastPlanMS).Format(time.RFC3339))
+	return fmt.Errorf("the schedule lock or a due job is locked by another session and nobody has planned since %s: look for a hanging transaction on xxl_job_lock and xxl_job_info",
+		last.Format(time.RFC3339))
 }
 
 func (p *planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {

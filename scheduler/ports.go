@@ -40,6 +40,7 @@ type Store interface {
 	AddPicks(ctx context.Context, picks, gone []model.Pick) error
 	Picks(ctx context.Context, jobIDs []int) ([]model.Pick, error)
 
+	OrphanedRuns(ctx context.Context, newOwners []string, beforeMS int64, limit int) ([]model.Run, error)
 	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error)
 	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)
 	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)

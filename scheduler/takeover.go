@@ -24,17 +24,26 @@ func (t *takeover) adopt(ctx context.Context, now time.Time) error {
 	if !t.node.leads() {
 		return nil
 	}
+	// What is too late is decided while it still belongs to the node that is gone:
+	// after that any of the living might ring it.
+	late, err := t.store.OrphanedRuns(ctx, t.node.owners(), now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch)
+	if err != nil {
+		return fmt.Errorf("orphaned runs: %w", err)
+	}
+	missed, err := t.missOverdue(ctx, now, late)
+	if err != nil {
+		return fmt.Errorf("overdue runs: %w", err)
+	}
 	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.living(), t.node.owners(), adoptBatch)
 	if err != nil {
 		return fmt.Errorf("adopt runs: %w", err)
 	}
-	if len(planned) == 0 && unknown == 0 {
+	if len(planned) == 0 && unknown == 0 && missed == 0 {
 		return nil
 	}
-	missed, err := t.missOverdue(ctx, now, planned)
 	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", len(planned), "unknown", unknown, "missed", missed)
 	t.nudge()
-	return err
+	return nil
 }
 
 // missOverdue ends those of the runs that are beyond the takeover window.

@@ -242,12 +242,67 @@ func (h *hanging) Run(ctx context.Context, address string, t protocol.Trigger) S
 	return Sent{State: SentAccepted, Code: 200}
 }
 
+// TestNobodyIsForgottenAtAGate: runs are parked at an executor that hangs, and then
+// another one takes its place. All of them are rung there.
+func TestNobodyIsForgottenAtAGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		for id := range int64(40) {
+			m.put(planned(id + 1))
+		}
+		exec := &hanging{address: "http://a/", rung: map[int64]time.Time{}}
+		cfg := small()
+		cfg.AddressLimit, cfg.FastWorkers = 2, 20
+		s := New(m, exec, cfg)
+		require.NoError(t, s.Start(t.Context()))
+		time.Sleep(1500 * time.Millisecond)
+		m.mu.Lock()
+		m.groups = map[int]model.Group{1: {ID: 1, AppName: "app", AddressList: "http://b/"}}
+		m.mu.Unlock()
+		time.Sleep(time.Minute)
+		require.Empty(t, m.inPhase(model.PhasePlanned))
+		exec.mu.Lock()
+		require.GreaterOrEqual(t, len(exec.rung), 40-2*2)
+		exec.mu.Unlock()
+		s.Close(t.Context())
+	})
+}
+
+// TestAProcessThatSleptRingsNothingLate: after two minutes the misfire rule decides
+// before anything is rung.
+func TestAProcessThatSleptRingsNothingLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		for i := range int64(5) {
+			r := planned(i + 1)
+			r.PlannedMS += 3000 + i*1000
+			r.Owner = "n#1"
+			m.put(r)
+		}
+		exec := &placeExec{}
+		var slept atomic.Int64
+		cfg := small()
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+		s := New(m, exec, cfg)
+		require.NoError(t, s.Start(t.Context()))
+		time.Sleep(2300 * time.Millisecond)
+		slept.Store(int64(2 * time.Minute))
+		time.Sleep(1500 * time.Millisecond)
+		m.mu.Lock()
+		missed := len(m.miss)
+		m.mu.Unlock()
+		require.Equal(t, 5, missed)
+		s.Close(t.Context())
+	})
+}
+
 // TestALockThatNobodyUsesIsAFault: another session holds the schedule lock and
 // does not plan. A node that waits for a planning one is fine.
 func TestALockThatNobodyUsesIsAFault(t *testing.T) {
-	p := &planner{}
+	p := &planner{began: t0.Add(-time.Hour)}
 	require.NoError(t, p.someonePlans(t0, t0.Add(-3*time.Second).UnixMilli()))
-	require.NoError(t, p.someonePlans(t0, 0), "nobody has planned yet")
+	require.NoError(t, (&planner{began: t0}).someonePlans(t0, 0), "nobody has planned yet")
+	require.Error(t, p.someonePlans(t0, 0), "and nobody does")
 	require.ErrorContains(t, p.someonePlans(t0, t0.Add(-time.Minute).UnixMilli()), "xxl_job_lock")
 }
 

@@ -248,7 +248,14 @@ func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, n
 	if err != nil {
 		return err
 	}
-	return s.insertRuns(ctx, tx, slices.DeleteFunc(slices.Clone(runs), func(r model.Run) bool { return known[r.FireKey] }), now)
+	var fresh []model.Run
+	for _, r := range runs {
+		if r.FireKey == "" || !known[r.FireKey] {
+			fresh = append(fresh, r)
+			known[r.FireKey] = true // shards that end together start their children together
+		}
+	}
+	return s.insertRuns(ctx, tx, fresh, now)
 }
 
 // insertRuns writes many runs in few statements and counts them. When one of the

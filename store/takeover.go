@@ -49,6 +49,28 @@ func (s *Store) AdoptRuns(ctx context.Context, keep, newOwners []string, limit i
 	return planned, unknown, nil
 }
 
+// OrphanedRuns lists planned runs, due before beforeMS, of owners that are not
+// among those that will take them over.
+func (s *Store) OrphanedRuns(ctx context.Context, newOwners []string, beforeMS int64, limit int) ([]model.Run, error) {
+	owners, err := s.openOwners(ctx, model.PhasePlanned, newOwners)
+	if err != nil {
+		return nil, err
+	}
+	var out []model.Run
+	for _, old := range owners {
+		ids, err := s.PlannedIDs(ctx, old, 0, beforeMS, limit, false)
+		if err != nil {
+			return nil, err
+		}
+		runs, err := s.RunsByID(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runs...)
+	}
+	return out, nil
+}
+
 // openOwners lists who owns runs in a phase, without those in not. It jumps from
 // owner to owner along the index.
 func (s *Store) openOwners(ctx context.Context, phase model.RunPhase, not []string) ([]string, error) {

@@ -235,6 +235,19 @@ func TestChildrenStartOnce(t *testing.T) {
 			require.Equal(t, model.TriggerParent, children()[0].TriggerType)
 			require.Equal(t, shards[1].ID, children()[0].ParentID)
 		})
+		t.Run("of a broadcast whose shards end in one batch", func(t *testing.T) {
+			before := len(children())
+			var batch []model.Handled
+			for i := range 3 {
+				r := storetest.Run(t, st, parent, func(r *model.Run) {
+					r.Phase, r.ShardKey, r.Sharding, r.RetryLeft = model.PhaseAccepted, "1:78", fmt.Sprintf("%d/3", i), 0
+				})
+				batch = append(batch, model.Handled{RunID: r.ID, Code: 200, AtMS: 5})
+			}
+			_, err := st.StoreHandled(ctx, batch, t0, scheduler.Follower(t0, "n#1"))
+			require.NoError(t, err)
+			require.Len(t, children(), before+1)
+		})
 		t.Run("of a run that was thought lost and was not", func(t *testing.T) {
 			before := len(children())
 			r := storetest.Run(t, st, parent, func(r *model.Run) { r.Phase, r.RetryLeft = model.PhaseAccepted, 1 })
