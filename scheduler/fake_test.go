@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,7 +105,9 @@ func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, msg string) 
 	return m.err()
 }
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
-	return m.groups, m.err()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.groups), m.err()
 }
 
 func (m *memory) inPhase(p model.RunPhase) (out []model.Run) {
