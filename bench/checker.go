@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -101,8 +102,8 @@ func (c *CheckerCmd) measure(ctx context.Context, s *site, kinds []faultKind) (*
 		attribute(jobs, rows)
 	}
 	for _, r := range rows {
-		if r.Owner != "" {
-			out.owners[r.Owner]++
+		if name, _, ok := strings.Cut(r.Owner, "#"); ok {
+			out.owners[name]++
 		}
 	}
 	out.verdict = check(jobs, rows, s.rings(), out.window)
