@@ -147,3 +147,26 @@ func TestLargeParametersFitIntoStatements(t *testing.T) {
 		require.Equal(t, 300, n)
 	})
 }
+
+// TestASlowBeatSurvivesOneLost: clients that beat every 60 s need a limit of 150 s.
+func TestASlowBeatSurvivesOneLost(t *testing.T) {
+	const limit = 150 * time.Second
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := model.Group{AppName: "app-one", Title: "x", AddressType: model.AddressAuto, UpdateTime: t0}
+		id, err := st.InsertGroup(t.Context(), &g, time.Time{})
+		require.NoError(t, err)
+		require.NoError(t, st.Register(t.Context(), model.Registration{Group: "EXECUTOR", Key: "app-one", Address: "http://a:1/", Beat: t0}, t0.Add(-limit)))
+		for after, want := range map[time.Duration]string{119 * time.Second: "http://a:1/", 149 * time.Second: "http://a:1/"} {
+			now := t0.Add(after)
+			_, err := st.SweepRegistry(t.Context(), now.Add(-limit), now)
+			require.NoError(t, err)
+			got, err := st.Group(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, want, got.AddressList, after)
+		}
+		now := t0.Add(151 * time.Second)
+		n, err := st.SweepRegistry(t.Context(), now.Add(-limit), now)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	})
+}
