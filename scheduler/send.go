@@ -1,0 +1,155 @@
+package scheduler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// send claims and calls. It reports false when there is nothing to record. When
+// nothing listens at the address nothing was sent, so another one is tried under
+// the same claim.
+func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
+	id := j.run.ID
+	d.inFlight.Store(id, true)
+	for again := false; ; again = true {
+		claimedAt := d.cfg.Now()
+		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		d.ring.forget(id)
+		if err != nil {
+			d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
+			return out, false
+		}
+		if !claimed[0] {
+			d.cfg.Logger.Info("run is no longer ours to send", "log_id", id, "job_id", j.run.JobID)
+			return out, false
+		}
+		started := d.cfg.Now()
+		if started.Sub(claimedAt) > d.claimLease() {
+			d.cfg.Logger.Warn("claim too old, not sent; the run will be settled", "log_id", id, "job_id", j.run.JobID)
+			return out, false
+		}
+		sent := d.call(ctx, j, started)
+		if ctx.Err() != nil && sent.State != SentAccepted {
+			return out, false // cut short by the stop: what came of it is settled later
+		}
+		if sent.Unreachable {
+			again, wait := d.another(ctx, j)
+			if again {
+				continue
+			}
+			if wait && d.unclaim(ctx, j) {
+				return out, false
+			}
+		}
+		return d.outcome(ctx, j, sent), true
+	}
+}
+
+// unclaim puts a claimed run back that was certainly not sent.
+func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
+	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID)
+	if err != nil {
+		d.cfg.Logger.Error("cannot put a run back", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+	}
+	return back
+}
+
+func (d *dispatcher) call(ctx context.Context, j *job, started time.Time) Sent {
+	call, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
+	defer cancel()
+	sent := d.exec.Run(call, j.address, triggerOf(j))
+	now := d.cfg.Now()
+	d.slowness.note(now, j.run.JobID, now.Sub(started))
+	d.counts.sent(j.run, sent, started, now)
+	if sent.Gone {
+		d.gone(j.address, now)
+	}
+	d.noteHealth(j.address, sent, now)
+	return sent
+}
+
+// outcome says what is recorded about a call.
+func (d *dispatcher) outcome(ctx context.Context, j *job, sent Sent) model.Dispatch {
+	now := d.cfg.Now()
+	out := model.Dispatch{RunID: j.run.ID, AtMS: now.UnixMilli()}
+	switch sent.State {
+	case SentAccepted:
+		// The columns say all there is; a text is kept only when the choice needs words.
+		out.Phase, out.Code, out.Msg = model.PhaseAccepted, model.CodeSuccess, j.why
+	case SentRefused:
+		out.Phase, out.Code, out.Reason, out.Msg = model.PhaseFinished, sent.Code, model.ReasonRefused, sent.Msg
+		if out.Code == 0 || out.Code == model.CodeSuccess || out.Code == model.CodeMissed {
+			out.Code = model.CodeFail
+		}
+		if sent.Unreachable {
+			out.Reason = model.ReasonUnreached
+			if j.why != "" {
+				out.Msg += "; " + j.why
+			}
+		} else if d.discarded(ctx, j) {
+			out.Phase, out.Code, out.Reason = model.PhaseMissed, model.CodeMissed, model.ReasonDiscarded
+			out.Msg = "the executor is busy with this job and discards later runs: " + sent.Msg
+		}
+	default:
+		out.Phase, out.Msg = model.PhaseUnknown, cmp.Or(sent.Msg, "no answer") // that it was sent must be seen later
+	}
+	return out
+}
+
+// discarded finds out whether a refusal means that the job is busy there and
+// discards later runs. The wire has no code of its own for it, so the executor is
+// asked whether it is busy with the job.
+func (d *dispatcher) discarded(ctx context.Context, j *job) bool {
+	if j.def.Block != model.BlockDiscard {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
+	defer cancel()
+	idle, err := d.exec.IdleBeat(ctx, j.address, int64(j.run.JobID))
+	return err == nil && !idle
+}
+
+// record stores an outcome. That an executor took the run may wait a little for
+// the result. The rest is written now; while the database is away it is tried
+// again, and if the process ends before, the row is "sending" and gets settled.
+func (d *dispatcher) record(ctx context.Context, out model.Dispatch) {
+	if out.Phase == model.PhaseAccepted {
+		d.accepts.add(out)
+		return
+	}
+	pause := 50 * time.Millisecond
+	for {
+		_, err := d.records.do(ctx, out)
+		if err == nil || ctx.Err() != nil || errors.Is(err, errStopped) {
+			return
+		}
+		d.cfg.Logger.Error("cannot record a dispatch, will be tried again", "log_id", out.RunID, "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, 2*time.Second)
+		}
+	}
+}
+
+func (d *dispatcher) writeClaims(ctx context.Context, claims []model.Claim) ([]bool, error) {
+	got, err := d.store.ClaimRuns(ctx, d.node.owner(), claims, d.cfg.Now().UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bool, len(claims))
+	for i, c := range claims {
+		out[i] = got[c.RunID]
+	}
+	return out, nil
+}
+
+func (d *dispatcher) writeRecords(ctx context.Context, list []model.Dispatch) ([]struct{}, error) {
+	now, owner := d.cfg.Now(), d.node.owner()
+	return make([]struct{}, len(list)), d.store.RecordDispatches(ctx, owner, list, now, Follower(now, owner))
+}
