@@ -1,9 +1,11 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,8 +123,18 @@ func (m *memory) inPhase(p model.RunPhase) (out []model.Run) {
 	return out
 }
 
-func (m *memory) PlannedIDs(_ context.Context, _ string, afterMS, untilMS int64, _ int, _ bool) (ids []int64, err error) {
-	for _, r := range m.inPhase(model.PhasePlanned) {
+func (m *memory) PlannedIDs(_ context.Context, _ string, afterMS, untilMS int64, limit int, latest bool) (ids []int64, err error) {
+	list := m.inPhase(model.PhasePlanned)
+	slices.SortFunc(list, func(a, b model.Run) int {
+		if latest {
+			a, b = b, a
+		}
+		return cmp.Or(cmp.Compare(a.PlannedMS, b.PlannedMS), cmp.Compare(a.ID, b.ID))
+	})
+	for _, r := range list {
+		if len(ids) >= limit {
+			break
+		}
 		if r.PlannedMS > afterMS && r.PlannedMS <= untilMS {
 			ids = append(ids, r.ID)
 		}

@@ -258,9 +258,9 @@ const (
 	fetchAhead = 1500 * time.Millisecond
 	// backlogAge is how late a run is that belongs to the backlog.
 	backlogAge = 2 * time.Second
-	// backlogRoom is how much of the backlog is in memory: its oldest and its newest
-	// part. What waits for an executor that hangs never fills the ring.
-	backlogRoom = 4000
+	// backlogShare is which part of the ring the oldest runs of the backlog may take,
+	// and again its newest: what waits for an executor that hangs never fills it.
+	backlogShare = 5
 )
 
 // fetchDue loads this node's planned runs up to the given instant.
@@ -270,6 +270,7 @@ func (s *Scheduler) fetchDue(ctx context.Context, until time.Time) error {
 		return nil
 	}
 	owner, old := s.node.owner(), s.cfg.Now().Add(-backlogAge).UnixMilli()
+	backlogRoom := max(1, s.cfg.RingCapacity/backlogShare)
 	var ids []int64
 	for _, part := range []struct {
 		after, until int64
