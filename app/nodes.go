@@ -43,7 +43,7 @@ func (c *NodesCmd) Run(ctx context.Context, out *Output) error {
 	fmt.Fprintln(w, "NODE\tSTATE\tLAST BEAT\tPLANS\tLATE P99\tBACKLOG\tSTART\tVERSION\tADDRESS")
 	for _, n := range list {
 		plans := ""
-		if n.Name == planner {
+		if n.Name == planner && nodeState(n) == "alive" {
 			plans = "yes"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d ms\t%d\t#%d\t%s\t%s\n",

@@ -254,17 +254,21 @@ func (c *checked) bad() error {
 }
 
 func (c *checked) print(ctx context.Context, out *Report, s *site, cmd *CheckerCmd) {
-	out.printf("### Checker: %d jobs, %s, %s, %d node(s)\n\n", cmd.Jobs, cmd.Duration, s.flags.Engine, len(s.nodes))
+	where := fmt.Sprintf("%s, %d node(s)", s.flags.Engine, len(s.nodes))
+	if s.flags.Center != "" {
+		where = s.flags.Center
+	}
+	out.printf("### Checker: %d jobs, %s, %s\n\n", cmd.Jobs, cmd.Duration, where)
 	out.environment(ctx, s)
 	total := 0
 	reasons := ""
 	for _, r := range slices.SortedFunc(maps.Keys(c.missed), func(a, b string) int { return cmp.Compare(c.missed[b], c.missed[a]) }) {
 		total += c.missed[r]
-		reasons += fmt.Sprintf(" %s %d", r, c.missed[r])
+		reasons += fmt.Sprintf(" · %s %d", r, c.missed[r])
 	}
 	n := func(v int) string { return fmt.Sprint(v) }
 	out.table([]string{"targets", "made", "missed, with reason", "missed without reason", "extra", "retries", "child runs", "takeover max"}, [][]string{{
-		n(c.targets), n(c.made), n(total) + ":" + reasons, n(len(c.unexplained)), n(len(c.extra)), n(c.retries), n(c.childRuns), ms(c.takeover()),
+		n(c.targets), n(c.made), strings.TrimSpace(n(total) + reasons), n(len(c.unexplained)), n(len(c.extra)), n(c.retries), n(c.childRuns), ms(c.takeover()),
 	}})
 	out.printf("Of the %d made, %d succeeded, %d failed (one kind of job fails on purpose), %d were declared lost (their executor was killed or kept silent on purpose), %d are still open.\n",
 		c.made, c.succeeded, c.failed, c.lost, c.withoutOutcome)
