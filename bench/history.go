@@ -56,20 +56,21 @@ func (c *HistoryCmd) measure(ctx context.Context, s *site, out *Report) error {
 	}
 	day := time.Now().UTC().AddDate(0, 0, -12).Format(time.DateOnly)
 	var rows [][]string
-	for _, page := range []struct{ name, path string }{
-		{"dashboard", "/"},
-		{"run list, newest", "/runs"},
-		{"run list, from the middle", fmt.Sprintf("/runs?before=%d", c.Runs/2)},
-		{"run list of one job", "/runs?job=17"},
-		{"run list, failed (the fail scan)", "/runs?status=failed"},
-		{"run list, in progress", "/runs?status=open"},
-		{"run list, missed", "/runs?status=missed"},
-		{"run list of one job, failed", "/runs?job=17&status=failed"},
-		{"run list of one day", "/runs?from=" + day + "T00:00&to=" + day + "T23:59"},
-		{"one run", fmt.Sprintf("/runs/%d", c.Runs/2)},
-		{"job list", "/jobs"},
+	const row = `data-testid="run-row"` // a page without what was asked for is no answer
+	for _, page := range []struct{ name, path, shows string }{
+		{"dashboard", "/", `data-testid="ledger"`},
+		{"run list, newest", "/runs", row},
+		{"run list, from the middle", fmt.Sprintf("/runs?before=%d", c.Runs/2), row},
+		{"run list of one job", "/runs?job=17", row},
+		{"run list, failed (the fail scan)", "/runs?status=failed", row},
+		{"run list, in progress", "/runs?status=open", ""},
+		{"run list, missed", "/runs?status=missed", ""},
+		{"run list of one job, failed", "/runs?job=17&status=failed", ""},
+		{"run list of one day", "/runs?from=" + day + "T00:00&to=" + day + "T23:59", row},
+		{"one run", fmt.Sprintf("/runs/%d", c.Runs/2), "http://127.0.0.1:9999"},
+		{"job list", "/jobs", "steady 7"},
 	} {
-		first, p50, most, err := c.ask(ctx, client, s.nodes[0].url+page.path)
+		first, p50, most, err := c.ask(ctx, client, s.nodes[0].url+page.path, page.shows)
 		if err != nil {
 			return fmt.Errorf("%s: %w", page.name, err)
 		}
@@ -88,7 +89,7 @@ func (c *HistoryCmd) measure(ctx context.Context, s *site, out *Report) error {
 }
 
 // ask gets a page again and again.
-func (c *HistoryCmd) ask(ctx context.Context, client *http.Client, address string) (first, p50, most time.Duration, err error) {
+func (c *HistoryCmd) ask(ctx context.Context, client *http.Client, address, shows string) (first, p50, most time.Duration, err error) {
 	var list []time.Duration
 	for i := range c.Asks {
 		began := time.Now()
@@ -104,6 +105,9 @@ func (c *HistoryCmd) ask(ctx context.Context, client *http.Client, address strin
 		_ = resp.Body.Close()
 		if err != nil || resp.StatusCode != http.StatusOK || strings.Contains(string(body), `name="password"`) {
 			return 0, 0, 0, fmt.Errorf("%s answers %s: %w", address, resp.Status, err)
+		}
+		if !strings.Contains(string(body), shows) {
+			return 0, 0, 0, fmt.Errorf("%s does not show %s", address, shows)
 		}
 		if took := time.Since(began); i == 0 {
 			first = took
