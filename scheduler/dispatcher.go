@@ -289,7 +289,7 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 	}
 	msg := fmt.Sprintf("executor %q has no address", j.group.AppName)
 	if j.def.ID == 0 {
-		msg = "the job does not exist any more"
+		msg = "the job does not exist any more, or its row cannot be read"
 	} else if j.group.ID == 0 {
 		msg = fmt.Sprintf("executor group %d does not exist", j.def.GroupID)
 	}

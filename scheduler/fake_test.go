@@ -147,7 +147,7 @@ func (m *memory) RunsByID(_ context.Context, ids []int64) (out []model.Run, err 
 	}
 	return out, nil
 }
-func (m *memory) UnknownRuns(context.Context, string, int64, int) ([]model.Run, error) {
+func (m *memory) UnknownRuns(context.Context, string, int64, int, bool) ([]model.Run, error) {
 	return m.inPhase(model.PhaseUnknown), nil
 }
 func (m *memory) SendingRuns(context.Context, string, int64, int) ([]model.Run, error) {
@@ -163,7 +163,7 @@ func (m *memory) AdoptRuns(context.Context, []string, []string, int) ([]model.Ru
 	return nil, 0, m.err()
 }
 
-func (m *memory) Unclaim(_ context.Context, _ string, id int64) (bool, error) {
+func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.runs[id].Phase, m.runs[id].Address = model.PhasePlanned, ""

@@ -182,7 +182,11 @@ func (m *lostMonitor) ask(ctx context.Context, runs []model.Run) map[place]reply
 		}
 		g.Go(func() error {
 			var silent error
+			began := m.cfg.Now()
 			for id := range ids {
+				if m.cfg.Now().Sub(began) > placeTime {
+					return nil // the rest in another pass, in another order
+				}
 				r := reply{err: silent}
 				if silent == nil {
 					r = m.askOne(ctx, address, id)

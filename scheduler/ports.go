@@ -43,9 +43,9 @@ type Store interface {
 	OrphanedRuns(ctx context.Context, newOwners []string, beforeMS int64, limit int) ([]model.Run, error)
 	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error)
 	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)
-	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
+	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int, latest bool) ([]model.Run, error)
 	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
-	Unclaim(ctx context.Context, owner string, id int64) (bool, error)
+	Unclaim(ctx context.Context, owner string, id int64, address string) (bool, error)
 	Replan(ctx context.Context, owner string, id int64) (bool, error)
 	AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error)
 

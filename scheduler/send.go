@@ -51,7 +51,7 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 
 // unclaim puts a claimed run back that was certainly not sent.
 func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
-	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID)
+	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address)
 	if err != nil {
 		d.cfg.Logger.Error("cannot put a run back", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 	}

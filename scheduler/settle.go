@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,7 +47,8 @@ const arrivalGrace = 10 * time.Second
 // that has been so for long enough.
 func (s *settler) seemsGone(r *model.Run, now time.Time) bool {
 	if r.TriggerMsg == "" {
-		return true // nobody knows whether it was sent at all; its node is gone
+		// Nobody knows whether it was sent at all. What a node left that died is old enough.
+		return now.Sub(sentAt(r)) >= arrivalGrace
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,9 +101,20 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown)
+	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown, false)
 	if err != nil {
 		return fmt.Errorf("unknown runs: %w", err)
+	}
+	if len(runs) >= maxUnknown { // the newest, too: the oldest may all be at one executor
+		newest, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown, true)
+		if err != nil {
+			return fmt.Errorf("unknown runs: %w", err)
+		}
+		seen := make(map[int64]bool, len(runs))
+		for i := range runs {
+			seen[runs[i].ID] = true
+		}
+		runs = append(runs, slices.DeleteFunc(newest, func(r model.Run) bool { return seen[r.ID] })...)
 	}
 	s.forgetSettled(runs)
 	// One executor after the other and each for itself: one that hangs costs one
@@ -114,7 +128,13 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 	for _, list := range places {
 		g.Go(func() error {
 			silent := false
+			began := s.cfg.Now()
+			// In no order: when the time is over, others have their turn in the next pass.
+			rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			for _, r := range list {
+				if s.cfg.Now().Sub(began) > placeTime {
+					return nil
+				}
 				if err := s.settleOne(gctx, now, owner, r, &silent); err != nil {
 					return err
 				}
@@ -124,6 +144,10 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 	}
 	return g.Wait()
 }
+
+// placeTime is how long one pass asks one executor: a slow one must not hold up
+// what is known of others.
+const placeTime = 4 * time.Second
 
 // maxUnknown is how many unknown runs one pass looks at.
 const maxUnknown = 5000
@@ -211,7 +235,7 @@ func (s *settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	res, err := s.exec.Log(ctx, r.Address, protocol.LogRequest{LogID: r.ID, LogDateTim: at, LogDateTime: at, FromLineNum: 1})
 	switch {
 	case err != nil:
-		return cannotTell, err.Error()
+		return noAnswer, err.Error()
 	case res.ToLineNum > 0:
 		return hasIt, "settled: the executor has a log of this run"
 	case !idle:

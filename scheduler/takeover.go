@@ -18,21 +18,29 @@ type takeover struct {
 	nudge func()
 }
 
-const adoptBatch = 2000
+const (
+	adoptBatch = 2000
+	// overdueBatch is how many late runs are decided at once.
+	overdueBatch = 20000
+)
 
 func (t *takeover) adopt(ctx context.Context, now time.Time) error {
-	if !t.node.leads() {
+	// Who slept knows old neighbours: it looks around first.
+	if !t.node.leads() || t.node.sinceBeat(now) > t.cfg.NodeDeadAfter/3 {
 		return nil
 	}
 	// What is too late is decided while it still belongs to the node that is gone:
 	// after that any of the living might ring it.
-	late, err := t.store.OrphanedRuns(ctx, t.node.owners(), now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch)
+	late, err := t.store.OrphanedRuns(ctx, t.node.owners(), now.Add(-t.cfg.TakeoverWindow).UnixMilli(), overdueBatch)
 	if err != nil {
 		return fmt.Errorf("orphaned runs: %w", err)
 	}
 	missed, err := t.missOverdue(ctx, now, late)
 	if err != nil {
 		return fmt.Errorf("overdue runs: %w", err)
+	}
+	if len(late) >= overdueBatch && missed > 0 {
+		return nil // there may be more of them: nothing changes hands before all are decided
 	}
 	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.living(), t.node.owners(), adoptBatch)
 	if err != nil {
@@ -84,15 +92,19 @@ func (t *takeover) missOverdue(ctx context.Context, now time.Time, runs []model.
 // stopped for longer than the window (SIGSTOP, a suspended machine).
 func (t *takeover) afterPause(ctx context.Context, now time.Time) error {
 	owner := t.node.owner()
-	ids, err := t.store.PlannedIDs(ctx, owner, 0, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), adoptBatch, false)
-	if err != nil {
-		return err
+	for {
+		ids, err := t.store.PlannedIDs(ctx, owner, 0, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), overdueBatch, false)
+		if err != nil {
+			return err
+		}
+		late, err := t.store.RunsByID(ctx, ids)
+		if err != nil {
+			return err
+		}
+		late = slices.DeleteFunc(late, func(r model.Run) bool { return r.Owner != owner })
+		missed, err := t.missOverdue(ctx, now, late)
+		if err != nil || missed == 0 || len(ids) < overdueBatch {
+			return err
+		}
 	}
-	late, err := t.store.RunsByID(ctx, ids)
-	if err != nil {
-		return err
-	}
-	late = slices.DeleteFunc(late, func(r model.Run) bool { return r.Owner != owner })
-	_, err = t.missOverdue(ctx, now, late)
-	return err
 }

@@ -74,7 +74,7 @@ func (s *Store) parentsAmong(ctx context.Context, tx *sql.Tx, ids []int) ([]int,
 // definitions reads jobs without their sources.
 func (s *Store) definitions(ctx context.Context, tx *sql.Tx, ids []int) (map[int]model.Job, error) {
 	out := make(map[int]model.Job, len(ids))
-	err := chunks(ids, 500, func(part []int) error {
+	err := readable(ids, 500, func(part []int) error {
 		list, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
 		for _, j := range list {
 			out[j.ID] = j

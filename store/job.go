@@ -43,10 +43,28 @@ func (s *Store) queryJobs(ctx context.Context, q querier, withSource bool, query
 	return collect(ctx, q, into(&j, s.jobTargets(&j, withSource)), query, args...)
 }
 
-// Definitions reads of many jobs what is needed to ring; missing ones are left out.
+// readable is chunks for rows that others may have spoiled: where a part cannot be
+// read, its items are read one by one and those that cannot are left out.
+func readable(ids []int, size int, read func([]int) error) error {
+	return chunks(ids, size, func(part []int) error {
+		err := read(part)
+		if !isUnreadable(err) {
+			return err
+		}
+		for _, id := range part {
+			if err := read([]int{id}); err != nil && !isUnreadable(err) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Definitions reads of many jobs what is needed to ring; those that are missing or
+// cannot be read are left out.
 func (s *Store) Definitions(ctx context.Context, ids []int) (map[int]*model.Definition, error) {
 	out := make(map[int]*model.Definition, len(ids))
-	err := chunks(ids, 500, func(part []int) error {
+	err := readable(ids, 500, func(part []int) error {
 		var d model.Definition
 		list, err := collect(ctx, s.h, into(&d, []any{
 			&d.ID, &d.GroupID, nz(&d.Route), nz(&d.Handler), nz(&d.Param), nz(&d.Block), &d.TimeoutSec, &d.GlueType, nz(&d.GlueSource), s.scanTime(&d.GlueUpdateTime),
@@ -74,7 +92,7 @@ func (s *Store) JobsByID(ctx context.Context, ids []int) (map[int]model.Job, err
 
 func (s *Store) jobsByID(ctx context.Context, q querier, ids []int) (map[int]model.Job, error) {
 	out := make(map[int]model.Job, len(ids))
-	err := chunks(ids, 500, func(part []int) error {
+	err := readable(ids, 500, func(part []int) error {
 		list, err := s.queryJobs(ctx, q, true,
 			`SELECT `+jobWithSource+` FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
 		for _, j := range list {

@@ -156,10 +156,19 @@ func (s *Store) Ledger(ctx context.Context, day time.Time) (model.Ledger, error)
 	slices.SortFunc(l.Reasons, func(a, b model.Fires) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
 	})
-	// A retry that waits keeps its fire open when no attempt before it was taken.
-	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log l WHERE run_state IN (?, ?, ?) AND trigger_time >= ? AND trigger_time < ?
-		AND (first_run IS NULL OR NOT EXISTS (SELECT 1 FROM xxl_job_log f WHERE (f.id = l.first_run OR f.first_run = l.first_run) AND f.trigger_code = 200))`, model.PhasePlanned, model.PhaseSending, model.PhaseUnknown,
-		s.dt(day), s.dt(day.AddDate(0, 0, 1))).Scan(&l.Open)
+	open := []any{model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, s.dt(day), s.dt(day.AddDate(0, 0, 1))}
+	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log WHERE run_state IN (?, ?, ?) AND trigger_time >= ? AND trigger_time < ?
+		AND first_run IS NULL`, open...).Scan(&l.Open)
+	if err != nil {
+		return l, err
+	}
+	// A retry that waits keeps its fire open when no attempt before it was taken. The
+	// fire belongs to the day of its first attempt.
+	var waiting int64
+	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log l JOIN xxl_job_log f ON f.id = l.first_run
+		WHERE l.run_state IN (?, ?, ?) AND f.trigger_time >= ? AND f.trigger_time < ? AND f.trigger_code <> 200
+		AND NOT EXISTS (SELECT 1 FROM xxl_job_log x WHERE x.first_run = l.first_run AND x.trigger_code = 200)`, open...).Scan(&waiting)
+	l.Open += waiting
 	l.Made = max(0, l.Expected-l.Missed-l.Open)
 	return l, err
 }

@@ -334,7 +334,7 @@ func TestTakeover(t *testing.T) {
 		got, err := st.ClaimRuns(ctx, "dead#1", []model.Claim{{RunID: dead.ID}}, 1)
 		require.NoError(t, err)
 		require.Empty(t, got, "the dead one wakes up and may not send")
-		list, err := st.UnknownRuns(ctx, "n#2", 1<<60, 10)
+		list, err := st.UnknownRuns(ctx, "n#2", 1<<60, 10, false)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		require.Equal(t, sent.ID, list[0].ID)

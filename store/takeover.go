@@ -148,11 +148,15 @@ func (s *Store) HandOver(ctx context.Context, owner string, newOwners []string) 
 	}
 }
 
-// UnknownRuns lists runs of owner whose sending had no clear answer and is
-// older than sentBeforeMS.
-func (s *Store) UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error) {
+// UnknownRuns lists runs of owner whose sending had no clear answer and is older
+// than sentBeforeMS, those planned earliest or latest first.
+func (s *Store) UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int, latest bool) ([]model.Run, error) {
+	order := "ASC"
+	if latest {
+		order = "DESC"
+	}
 	return s.queryRuns(ctx, s.h, full, `SELECT `+runColumns+` FROM xxl_job_log
-		WHERE run_state = ? AND owner = ? AND COALESCE(sent_time, 0) < ? LIMIT ?`, model.PhaseUnknown, owner, sentBeforeMS, limit)
+		WHERE run_state = ? AND owner = ? AND COALESCE(sent_time, 0) < ? ORDER BY planned_time `+order+` LIMIT ?`, model.PhaseUnknown, owner, sentBeforeMS, limit)
 }
 
 // SendingRuns lists runs of owner that were claimed before sentBeforeMS and
@@ -164,21 +168,25 @@ func (s *Store) SendingRuns(ctx context.Context, owner string, sentBeforeMS int6
 
 // Replan puts a run back that certainly never reached its executor.
 func (s *Store) Replan(ctx context.Context, owner string, id int64) (bool, error) {
-	return s.putBack(ctx, owner, id, model.PhaseUnknown)
-}
-
-// Unclaim puts a run back that owner has claimed and certainly not sent.
-func (s *Store) Unclaim(ctx context.Context, owner string, id int64) (bool, error) {
-	return s.putBack(ctx, owner, id, model.PhaseSending)
-}
-
-// putBack makes a run planned again. The strategy chooses its address anew, unless
-// a person had asked for one.
-func (s *Store) putBack(ctx context.Context, owner string, id int64, from model.RunPhase) (bool, error) {
+	// A run by hand stays at its address: a person may have asked for it, and the
+	// executor there answers.
 	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
 		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
-		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, from, owner)
+		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner)
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// Unclaim puts a run back that owner has claimed and certainly not sent, with the
+// addresses that a person had asked for, if any.
+func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string) (bool, error) {
+	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
+		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
+		model.PhasePlanned, null(address), id, model.PhaseSending, owner)
 	if err != nil {
 		return false, err
 	}
