@@ -207,7 +207,7 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, ids 
 		r.Phase, r.TriggerCode, r.TriggerMsg, r.Reason, r.FinishedMS = d.Phase, d.Code, d.Msg, d.Reason, d.AtMS
 		if d.Phase == model.PhaseMissed {
 			count.add(r.TriggerTime, -1, 0, 0, r.Fires())
-			if err := s.missFire(ctx, tx, count, r, d.Reason, 1); err != nil {
+			if err := s.missFire(ctx, tx, count, r, d.Reason); err != nil {
 				return nil, err
 			}
 			continue
@@ -223,7 +223,7 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, ids 
 		if slices.ContainsFunc(after, func(x model.Run) bool { return x.TriggerType == model.TriggerRetry && x.FirstID == r.FirstAttempt() }) {
 			continue // not the last attempt
 		}
-		if err := s.missFire(ctx, tx, count, r, d.Reason, 1); err != nil {
+		if err := s.missFire(ctx, tx, count, r, d.Reason); err != nil {
 			return nil, err
 		}
 	}

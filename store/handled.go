@@ -37,9 +37,9 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				statuses[i] = model.HandledUnknown
 			case r.HandleCode == 0 && r.Phase != model.PhaseMissed:
 				statuses[i] = model.HandledStored
-				if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess && r.RetryLeft <= 0 {
-					// It had been counted as missed: no executor had taken it.
-					if err := s.missFire(ctx, tx, count, r, r.Reason, -1); err != nil {
+				if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
+					// It had seemed that no executor had taken it.
+					if err := s.takeMissBack(ctx, tx, count, r); err != nil {
 						return err
 					}
 				}

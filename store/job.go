@@ -335,7 +335,7 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 	for i := range runs {
 		ids[i] = runs[i].ID
 		count.add(runs[i].TriggerTime, -1, 0, 0, 1)
-		if err := s.missFire(ctx, tx, count, &runs[i], reason, 1); err != nil {
+		if err := s.missFire(ctx, tx, count, &runs[i], reason); err != nil {
 			return err
 		}
 	}

@@ -38,30 +38,64 @@ func (t tally) add(at time.Time, running, succeeded, failed, missed int) {
 // fires counts in the ledger.
 func (t tally) fires(at time.Time, reason string, n int) { t.day(at).ledger[reason] += n }
 
+// attempt is one try to make a fire.
+type attempt struct {
+	id      int64
+	code    int // of the call to the executor
+	handled int
+	phase   model.RunPhase
+	reason  string
+	at      time.Time
+}
+
+// attempts lists the tries of the fire that a run belongs to, in order.
+func (s *Store) attempts(ctx context.Context, tx *sql.Tx, r *model.Run) ([]attempt, error) {
+	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time`
+	var a attempt
+	return collect(ctx, tx, into(&a, []any{&a.id, &a.code, &a.handled, nz(&a.phase), nz(&a.reason), s.scanTime(&a.at)}),
+		`SELECT `+columns+` FROM xxl_job_log WHERE id = ? UNION ALL SELECT `+columns+` FROM xxl_job_log WHERE first_run = ? ORDER BY 1`,
+		r.FirstAttempt(), r.FirstAttempt())
+}
+
+// takenBy reports whether an executor took another attempt than the given one.
+func takenBy(list []attempt, other int64) bool {
+	return slices.ContainsFunc(list, func(a attempt) bool { return a.code == model.CodeSuccess && a.id != other })
+}
+
 // missFire counts in the ledger that the fire behind a run that has ended was not
-// made (n = 1) or was made after all (-1). A fire is made when an executor took
-// any attempt of it; it belongs to the day of its first attempt.
-func (s *Store) missFire(ctx context.Context, tx *sql.Tx, t tally, r *model.Run, reason string, n int) error {
+// made, unless an executor took another attempt of it. It belongs to the day of its
+// first attempt.
+func (s *Store) missFire(ctx context.Context, tx *sql.Tx, t tally, r *model.Run, reason string) error {
 	if r.FirstID == 0 {
-		t.fires(r.TriggerTime, reason, n*r.Fires())
+		t.fires(r.TriggerTime, reason, r.Fires())
 		return nil
 	}
-	at, made := r.TriggerTime, false
-	_, err := collect(ctx, tx, func(x row) (none struct{}, err error) {
-		var id int64
-		var code int
-		var when time.Time
-		err = x.Scan(&id, &code, s.scanTime(&when))
-		if made = made || code == model.CodeSuccess && id != r.ID; id == r.FirstID {
-			at = when
-		}
-		return none, err
-	}, `SELECT id, trigger_code, trigger_time FROM xxl_job_log WHERE id = ?
-		UNION ALL SELECT id, trigger_code, trigger_time FROM xxl_job_log WHERE first_run = ?`, r.FirstID, r.FirstID)
-	if err == nil && !made {
-		t.fires(at, reason, n)
+	list, err := s.attempts(ctx, tx, r)
+	if err != nil || takenBy(list, r.ID) {
+		return err
 	}
-	return err
+	at := r.TriggerTime
+	if len(list) > 0 {
+		at = list[0].at
+	}
+	t.fires(at, reason, 1)
+	return nil
+}
+
+// takeMissBack corrects the ledger when an attempt that nobody seemed to have taken
+// reports its result: had its last attempt been counted as missed, the fire was made
+// all the same.
+func (s *Store) takeMissBack(ctx context.Context, tx *sql.Tx, t tally, r *model.Run) error {
+	list, err := s.attempts(ctx, tx, r)
+	if err != nil || len(list) == 0 || takenBy(list, r.ID) {
+		return err
+	}
+	last := list[len(list)-1]
+	untaken := last.handled == 0 && (last.phase == model.PhaseMissed || last.phase == model.PhaseFinished && last.code != model.CodeSuccess)
+	if untaken {
+		t.fires(list[0].at, last.reason, -r.Fires())
+	}
+	return nil
 }
 
 // miss counts a run that is not made. wasOpen says that it had been counted

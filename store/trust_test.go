@@ -178,6 +178,43 @@ func TestCountersCountWhatIsWritten(t *testing.T) {
 	})
 }
 
+// TestALateTruthOfAnEarlierAttempt: attempt and retry both seemed to have reached
+// nobody, then the first one reports. The fire was made.
+func TestALateTruthOfAnEarlierAttempt(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount, j.RetryDelaySec = 1, 3600 })
+		r := storetest.Run(t, st, j, func(r *model.Run) {
+			r.Phase, r.RetryLeft, r.TriggerType = model.PhaseSending, 1, model.TriggerCron
+			r.TriggerTime = t0.Add(23*time.Hour + 30*time.Minute)
+		})
+		lose := func(id int64) {
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: id, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonLost, AtMS: 6}},
+				r.TriggerTime, scheduler.Follower(r.TriggerTime, "n#1")))
+		}
+		account := func(made, open, missed int64) {
+			t.Helper()
+			for day, want := range map[time.Time][4]int64{t0: {1, made, open, missed}, t0.AddDate(0, 0, 1): {}} {
+				l, err := st.Ledger(ctx, day)
+				require.NoError(t, err)
+				require.Equal(t, want, [4]int64{l.Expected, l.Made, l.Open, l.Missed}, day)
+			}
+		}
+		lose(r.ID)
+		account(0, 1, 0) // the retry waits until after midnight
+		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 1})
+		require.NoError(t, err)
+		_, err = st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: list[0].ID, Address: "a"}}, 1)
+		require.NoError(t, err)
+		lose(list[0].ID)
+		account(0, 0, 1)
+		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: r.ID, Code: 200, AtMS: 9}}, t0, nil)
+		require.NoError(t, err)
+		account(1, 0, 0)
+	})
+}
+
 // TestAStopEndsRetriesThatWait, too: their job is off.
 func TestAStopEndsRetriesThatWait(t *testing.T) {
 	suite.Each(t, func(t *testing.T, st *store.Store) {
