@@ -127,7 +127,7 @@ func TestUnknownIsSettledByAsking(t *testing.T) {
 				m.put(r)
 				s := New(m, tc.exec, small())
 				require.NoError(t, s.Start(t.Context()))
-				time.Sleep(10 * time.Second)
+				time.Sleep(20 * time.Second)
 				s.Close(t.Context())
 				require.Equal(t, tc.phase, m.get(1).Phase)
 				require.Len(t, tc.exec.rings, tc.rings)
