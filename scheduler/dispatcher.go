@@ -46,6 +46,9 @@ type dispatcher struct {
 	gone       func(address string, now time.Time) // nothing listened there
 	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
 	counts     counts
+
+	unsentMu sync.Mutex
+	unsent   map[int64]unsentRun // runs whose claim failed
 }
 
 // claimLease is how old a claim may be when its run is sent. A process that was
@@ -69,6 +72,7 @@ func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *di
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
 		gone:     func(string, time.Time) {},
+		unsent:   map[int64]unsentRun{},
 	}
 	d.reloads = newBatcher(maxBatch, d.load)
 	d.claims = newBatcher(claimBatch, d.writeClaims)

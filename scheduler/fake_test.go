@@ -163,9 +163,12 @@ func (m *memory) AdoptRuns(context.Context, []string, []string, int) ([]model.Ru
 	return nil, 0, m.err()
 }
 
-func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string) (bool, error) {
+func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string, before int64) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.runs[id].Phase != model.PhaseSending || m.runs[id].SentMS >= before {
+		return false, nil
+	}
 	m.runs[id].Phase, m.runs[id].Address = model.PhasePlanned, ""
 	return true, nil
 }

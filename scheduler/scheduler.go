@@ -53,7 +53,7 @@ func New(store Store, exec Executor, cfg Config) *Scheduler {
 		nudged: s.fetchDue}
 
 	plan := &planner{store: store, cfg: cfg, owners: s.node.owners, planned: s.Nudge, noted: s.notePlan}
-	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge, inFlight: s.inFlight}
+	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge, inFlight: s.inFlight, unsent: s.disp.putBackUnsent}
 	settling := &loop{name: "settle", every: 2 * time.Second, nudge: make(chan struct{}, 1), body: settle.settle, nudged: settle.settle}
 	take := &takeover{store: store, cfg: cfg, node: s.node, nudge: func() {
 		s.Nudge()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -20,6 +21,7 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
 		d.ring.forget(id)
 		if err != nil {
+			d.noteUnsent(j)
 			d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
 			return out, false
 		}
@@ -49,9 +51,49 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 	}
 }
 
+// unsentMax bounds what is remembered of claims whose outcome is not known.
+const unsentMax = 20000
+
+// noteUnsent remembers a run whose claim failed: it may be written down as claimed
+// all the same, and this node knows that it was not sent.
+func (d *dispatcher) noteUnsent(j *job) {
+	d.unsentMu.Lock()
+	defer d.unsentMu.Unlock()
+	if len(d.unsent) < unsentMax {
+		d.unsent[j.run.ID] = unsentRun{j.run.Address, d.cfg.Now().UnixMilli()}
+	}
+}
+
+// unsentRun is such a run: the addresses it was asked for, and when its claim had
+// failed. Who claims it anew does so later and is not disturbed.
+type unsentRun struct {
+	address  string
+	failedMS int64
+}
+
+// putBackUnsent makes such runs planned again.
+func (d *dispatcher) putBackUnsent(ctx context.Context) error {
+	d.unsentMu.Lock()
+	list := d.unsent
+	d.unsent = map[int64]unsentRun{}
+	d.unsentMu.Unlock()
+	for id, r := range list {
+		if _, err := d.store.Unclaim(ctx, d.node.owner(), id, r.address, r.failedMS); err != nil {
+			d.unsentMu.Lock()
+			defer d.unsentMu.Unlock()
+			for id, r := range list {
+				d.unsent[id] = r
+			}
+			return err
+		}
+		delete(list, id)
+	}
+	return nil
+}
+
 // unclaim puts a claimed run back that was certainly not sent.
 func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
-	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address)
+	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address, math.MaxInt64)
 	if err != nil {
 		d.cfg.Logger.Error("cannot put a run back", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,59 +32,31 @@ type settler struct {
 	node     *node
 	inFlight func(runID int64) bool
 	nudge    func()
-
-	mu   sync.Mutex
-	idle map[int64]time.Time // unknown runs: since when their executor does not have them
+	unsent   func(ctx context.Context) error // puts back what was claimed and certainly not sent; may be nil
 }
 
 // arrivalGrace is how long an executor may take to pick up what it was sent: only
-// then "idle and no log" means that it never had the run. A run that was claimed by
-// a node that is gone is old enough already.
+// then "idle and no log" means that it never had the run.
 const arrivalGrace = 10 * time.Second
 
-// seemsGone notes that the executor does not have the run and reports whether
-// that has been so for long enough.
+// seemsGone reports whether a run that its executor does not have was sent long
+// enough ago. A run without a word about its sending was left by a node that is
+// gone; of the others the call itself took its time.
 func (s *settler) seemsGone(r *model.Run, now time.Time) bool {
-	if r.TriggerMsg == "" {
-		// Nobody knows whether it was sent at all. What a node left that died is old enough.
-		return now.Sub(sentAt(r)) >= arrivalGrace
+	grace := arrivalGrace
+	if r.TriggerMsg != "" {
+		grace += s.cfg.SendTimeout
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	since, ok := s.idle[r.ID]
-	if !ok {
-		if s.idle == nil {
-			s.idle = map[int64]time.Time{}
-		}
-		s.idle[r.ID], since = now, now
-	}
-	if now.Sub(since) < arrivalGrace {
-		return false
-	}
-	delete(s.idle, r.ID)
-	return true
-}
-
-// forgetSettled drops the notes on runs that are not unknown any more.
-func (s *settler) forgetSettled(runs []model.Run) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.idle) == 0 {
-		return
-	}
-	open := make(map[int64]bool, len(runs))
-	for i := range runs {
-		open[runs[i].ID] = true
-	}
-	for id := range s.idle {
-		if !open[id] {
-			delete(s.idle, id)
-		}
-	}
+	return now.Sub(sentAt(r)) >= grace
 }
 
 func (s *settler) settle(ctx context.Context, now time.Time) error {
 	owner := s.node.owner()
+	if s.unsent != nil {
+		if err := s.unsent(ctx); err != nil {
+			return fmt.Errorf("claimed and not sent: %w", err)
+		}
+	}
 	stale, err := s.store.SendingRuns(ctx, owner, now.Add(-sendingStale).UnixMilli(), 500)
 	if err != nil {
 		return fmt.Errorf("claimed runs: %w", err)
@@ -116,7 +87,6 @@ func (s *settler) settle(ctx context.Context, now time.Time) error {
 		}
 		runs = append(runs, slices.DeleteFunc(newest, func(r model.Run) bool { return seen[r.ID] })...)
 	}
-	s.forgetSettled(runs)
 	// One executor after the other and each for itself: one that hangs costs one
 	// question, not one for each of its runs.
 	places := map[string][]model.Run{}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -443,4 +444,35 @@ func rungTwice(f *fakeExec) (out []string) {
 		seen[id] = true
 	}
 	return out
+}
+
+// losing is a store whose claims are written down although the answer is lost.
+type losing struct {
+	*memory
+	lose atomic.Bool
+}
+
+func (l *losing) ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
+	got, err := l.memory.ClaimRuns(ctx, owner, claims, nowMS)
+	if l.lose.Swap(false) {
+		time.Sleep(5 * time.Millisecond)
+		return nil, errors.New("invalid connection")
+	}
+	return got, err
+}
+
+// TestAClaimWithoutAnAnswerIsPutBack: the node knows that it did not send the run.
+func TestAClaimWithoutAnAnswerIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &losing{memory: newMemory()}
+		m.lose.Store(true)
+		exec := &placeExec{}
+		s := New(m, exec, small())
+		require.NoError(t, s.Start(t.Context()))
+		m.put(planned(1))
+		time.Sleep(4 * time.Second)
+		s.Close(t.Context())
+		require.Equal(t, []string{"http://a/"}, exec.called(), "rung once, and soon")
+		require.Equal(t, model.PhaseAccepted, m.get(1).Phase)
+	})
 }

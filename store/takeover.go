@@ -182,11 +182,12 @@ func (s *Store) Replan(ctx context.Context, owner string, id int64) (bool, error
 }
 
 // Unclaim puts a run back that owner has claimed and certainly not sent, with the
-// addresses that a person had asked for, if any.
-func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string) (bool, error) {
+// addresses that a person had asked for, if any. A claim made at claimedBeforeMS or
+// later is another one and stays.
+func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64) (bool, error) {
 	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
-		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
-		model.PhasePlanned, null(address), id, model.PhaseSending, owner)
+		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
+		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
 	if err != nil {
 		return false, err
 	}

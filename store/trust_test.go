@@ -409,3 +409,33 @@ func TestSavesNeverUndoEachOther(t *testing.T) {
 		require.Equal(t, model.CodeConflict, model.CodeOf(err))
 	})
 }
+
+// TestUnclaim: what was claimed and not sent is planned again; a later claim of the
+// same node stays.
+func TestUnclaim(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "")
+		j := storetest.Job(t, st, g.ID, nil)
+		r := storetest.Run(t, st, j, nil)
+		claim := func(ms int64) {
+			got, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: r.ID, Address: "http://a/"}}, ms)
+			require.NoError(t, err)
+			require.True(t, got[r.ID])
+		}
+		claim(100)
+		for _, owner := range []string{"n#2", "n#1"} {
+			back, err := st.Unclaim(ctx, owner, r.ID, "http://asked/", 105)
+			require.NoError(t, err)
+			require.Equal(t, owner == "n#1", back)
+		}
+		got, err := st.Run(ctx, r.ID)
+		require.NoError(t, err)
+		require.Equal(t, model.PhasePlanned, got.Phase)
+		require.Equal(t, "http://asked/", got.Address)
+		claim(110)
+		back, err := st.Unclaim(ctx, "n#1", r.ID, "", 105)
+		require.NoError(t, err)
+		require.False(t, back, "it was claimed anew and is on its way")
+	})
+}
