@@ -218,7 +218,8 @@ func (c *checked) lateness(of func(planned int64) bool) (n int, p50, p99, most t
 func (c *checked) takeover() time.Duration {
 	var most time.Duration
 	for _, l := range c.late {
-		if !c.near(l.planned, faultKill, faultPause, faultDBCut) {
+		// A run that was sent to an executor just as that died waits for the executor.
+		if !c.near(l.planned, faultKill, faultPause, faultDBCut) || c.near(l.planned, faultExecKill) {
 			continue
 		}
 		since := time.UnixMilli(l.planned)

@@ -37,7 +37,7 @@ type settler struct {
 
 // arrivalGrace is how long an executor may take to pick up what it was sent: only
 // then "idle and no log" means that it never had the run.
-const arrivalGrace = 10 * time.Second
+const arrivalGrace = 5 * time.Second
 
 // seemsGone reports whether a run that its executor does not have was sent long
 // enough ago. A run without a word about its sending was left by a node that is
