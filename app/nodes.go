@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"text/tabwriter"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -14,9 +13,6 @@ import (
 type NodesCmd struct {
 	DatabaseFlags `embed:""`
 }
-
-// nodeSilent is how long a node counts without a beat.
-const nodeSilent = 10 * time.Second
 
 // Run prints the list.
 func (c *NodesCmd) Run(ctx context.Context, out *Output) error {
@@ -32,36 +28,18 @@ func (c *NodesCmd) Run(ctx context.Context, out *Output) error {
 		fmt.Fprintln(out.Out, "no node has used this database yet")
 		return nil
 	}
-	var planner string
-	var planned int64
-	for _, n := range list {
-		if n.PlanMS > planned {
-			planner, planned = n.Name, n.PlanMS
-		}
-	}
+	planner := model.Planner(list)
 	w := tabwriter.NewWriter(out.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NODE\tSTATE\tLAST BEAT\tPLANS\tLATE P99\tBACKLOG\tSTART\tVERSION\tADDRESS")
 	for _, n := range list {
 		plans := ""
-		if n.Name == planner && nodeState(n) == "alive" {
+		if n.Name == planner {
 			plans = "yes"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d ms\t%d\t#%d\t%s\t%s\n",
-			n.Name, nodeState(n), lastBeat(n), plans, n.LateMS, n.Backlog, n.Epoch, n.Version, n.URL)
+			n.Name, n.State(), lastBeat(n), plans, n.LateMS, n.Backlog, n.Epoch, n.Version, n.URL)
 	}
 	return w.Flush()
-}
-
-func nodeState(n model.Node) string {
-	switch {
-	case n.SilentMS < 0:
-		return "stopped"
-	case n.SilentMS > nodeSilent.Milliseconds():
-		return "gone"
-	case n.Leaving:
-		return "stopping"
-	}
-	return "alive"
 }
 
 func lastBeat(n model.Node) string {

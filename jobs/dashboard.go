@@ -12,8 +12,8 @@ import (
 // reportDays is how many days the dashboard shows.
 const reportDays = 7
 
-// nodeAlive is how long a center node counts without a beat.
-const nodeAlive = 10 * time.Second
+// goneShown is how long a node that is gone stays in sight.
+const goneShown = time.Hour
 
 // Dashboard gathers the landing page. Counts of runs come from the daily
 // report and are global, as people know it.
@@ -55,9 +55,12 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 	if d.Ledger, err = s.store.Ledger(ctx, time.Date(y, m, day, 0, 0, 0, 0, s.loc)); err != nil {
 		return d, err
 	}
-	if d.Centers, err = s.store.LiveNodes(ctx, nodeAlive.Milliseconds()); err != nil {
+	if d.Centers, err = s.store.Nodes(ctx); err != nil {
 		return d, err
 	}
+	d.Centers = slices.DeleteFunc(d.Centers, func(n model.Node) bool {
+		return n.State() == model.NodeStopped || n.SilentMS > goneShown.Milliseconds()
+	})
 	page, err := s.Executors(ctx, actor)
 	seen := map[string]bool{}
 	for _, row := range page.Rows {

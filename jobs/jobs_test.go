@@ -360,3 +360,26 @@ func TestDashboardFillsTheDays(t *testing.T) {
 	require.Equal(t, 1, d.Today.Running)
 	require.EqualValues(t, 1, d.RunsTotal)
 }
+
+// TestDashboardShowsNodesThatAreGone for an hour, and none that said goodbye.
+func TestDashboardShowsNodesThatAreGone(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		_, err := w.store.JoinNode(t.Context(), name, "v1", "http://"+name+"/")
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.store.LeaveNode(t.Context(), "d", 1))
+	db, end, err := w.store.MigrationDB()
+	require.NoError(t, err)
+	for name, silent := range map[string]time.Duration{"b": time.Minute, "c": 2 * time.Hour} {
+		_, err = db.ExecContext(t.Context(), `UPDATE carillon_node SET beat_at = beat_at - ? WHERE name = ?`, silent.Milliseconds(), name)
+		require.NoError(t, err)
+	}
+	require.NoError(t, end())
+	d, err := w.Dashboard(t.Context(), admin())
+	require.NoError(t, err)
+	require.Len(t, d.Centers, 2)
+	require.Equal(t, model.NodeAlive, d.Centers[0].State())
+	require.Equal(t, "b", d.Centers[1].Name)
+	require.Equal(t, model.NodeGone, d.Centers[1].State())
+}

@@ -52,7 +52,7 @@ type Store interface {
 	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)
 	RunsTotal(ctx context.Context) (int64, error)
 	Ledger(ctx context.Context, day time.Time) (model.Ledger, error)
-	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
+	Nodes(ctx context.Context) ([]model.Node, error)
 }
 
 // Ringer is the part of the scheduler that the use cases talk to.

@@ -1,5 +1,10 @@
 package model
 
+import "time"
+
+// NodeDeadAfter is how long a node counts as alive without a beat.
+const NodeDeadAfter = 10 * time.Second
+
 // Node is one process of the scheduling center that shares the database.
 type Node struct {
 	Name      string
@@ -12,7 +17,46 @@ type Node struct {
 	Backlog   int    // runs due and not sent yet
 	LateMS    int    // p99 of the last minute: sent after the planned instant
 	URL       string // where it answers
-	SilentMS  int64  // since its last beat; -1 = it said goodbye
+	SilentMS  int64  // since its last beat, by the database's clock; -1 = it said goodbye
+}
+
+// NodeState is what is known of a node from its beats.
+type NodeState string
+
+// States of nodes.
+const (
+	NodeAlive    NodeState = "alive"
+	NodeStopping NodeState = "stopping" // takes no new runs
+	NodeStopped  NodeState = "stopped"  // said goodbye
+	NodeGone     NodeState = "gone"     // no beat for NodeDeadAfter
+)
+
+// State says whether the node lives.
+func (n *Node) State() NodeState {
+	switch {
+	case n.SilentMS < 0:
+		return NodeStopped
+	case n.SilentMS > NodeDeadAfter.Milliseconds():
+		return NodeGone
+	case n.Leaving:
+		return NodeStopping
+	}
+	return NodeAlive
+}
+
+// Planner is the name of the living node that planned last; empty when the last
+// one is not alive or none has planned.
+func Planner(nodes []Node) string {
+	var last Node
+	for _, n := range nodes {
+		if n.PlanMS > last.PlanMS {
+			last = n
+		}
+	}
+	if last.State() != NodeAlive {
+		return ""
+	}
+	return last.Name
 }
 
 // Fires is one line of the ledger: how many fires of a day were expected

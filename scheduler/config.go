@@ -3,6 +3,8 @@ package scheduler
 import (
 	"log/slog"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
 )
 
 // Config says how the loops behave. Zero values take the defaults given here.
@@ -64,7 +66,7 @@ func (c Config) withDefaults() Config {
 	def(&c.Horizon, 5*time.Second)
 	def(&c.MisfireAfter, 5*time.Second)
 	def(&c.TakeoverWindow, time.Minute)
-	def(&c.NodeDeadAfter, 10*time.Second)
+	def(&c.NodeDeadAfter, model.NodeDeadAfter)
 	def(&c.SendTimeout, 3*time.Second)
 	def(&c.LostAfter, 10*time.Minute)
 	def(&c.RegistryDead, 90*time.Second)

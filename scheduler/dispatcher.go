@@ -265,7 +265,7 @@ func (d *dispatcher) sendFrom(ctx context.Context, place gateKey, j *job) (model
 	return d.send(ctx, j)
 }
 
-// call1 puts a run that was parked into its lane again.
+// recall puts a run that was parked into its lane again.
 func (d *dispatcher) recall(l *lane, next *job) {
 	if next != nil {
 		l.push(next)

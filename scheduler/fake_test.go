@@ -159,8 +159,8 @@ func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, 
 func (m *memory) OrphanedRuns(context.Context, []string, int64, int) ([]model.Run, error) {
 	return nil, m.err()
 }
-func (m *memory) AdoptRuns(context.Context, []string, []string, int) ([]model.Run, int, error) {
-	return nil, 0, m.err()
+func (m *memory) AdoptRuns(context.Context, []string, []string, int) (int, int, error) {
+	return 0, 0, m.err()
 }
 
 func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string, before int64) (bool, error) {

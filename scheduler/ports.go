@@ -41,7 +41,7 @@ type Store interface {
 	Picks(ctx context.Context, jobIDs []int) ([]model.Pick, error)
 
 	OrphanedRuns(ctx context.Context, newOwners []string, beforeMS int64, limit int) ([]model.Run, error)
-	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error)
+	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned, unknown int, err error)
 	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)
 	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int, latest bool) ([]model.Run, error)
 	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)

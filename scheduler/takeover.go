@@ -46,10 +46,10 @@ func (t *takeover) adopt(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("adopt runs: %w", err)
 	}
-	if len(planned) == 0 && unknown == 0 && missed == 0 {
+	if planned == 0 && unknown == 0 && missed == 0 {
 		return nil
 	}
-	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", len(planned), "unknown", unknown, "missed", missed)
+	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", planned, "unknown", unknown, "missed", missed)
 	t.nudge()
 	return nil
 }

@@ -16,7 +16,7 @@ func (s *Store) PlannedIDs(ctx context.Context, owner string, afterMS, untilMS i
 	if latest {
 		order = "DESC"
 	}
-	return collect(ctx, s.h, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+	return collect(ctx, s.h, one[int64],
 		`SELECT id FROM xxl_job_log WHERE run_state = ? AND owner = ? AND planned_time > ? AND planned_time <= ? ORDER BY planned_time `+order+` LIMIT ?`,
 		model.PhasePlanned, owner, afterMS, untilMS, limit)
 }
@@ -83,8 +83,12 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 				// Some were cancelled or taken over meanwhile: ask which are ours. Rows
 				// that this very call did not change cannot be in "sending" for us,
 				// because a run is handed to one claim at a time.
-				return s.idsInto(ctx, tx, got, `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
+				ours, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
 					AND run_state = ? AND owner = ? AND sent_time = ?`, append(anys(part), model.PhaseSending, owner, nowMS)...)
+				for _, id := range ours {
+					got[id] = true
+				}
+				return err
 			})
 			if err != nil {
 				return err
@@ -100,22 +104,6 @@ func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, msg str
 	_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ? WHERE id = ? AND run_state = ? AND owner = ?`,
 		cut(msg, textBytes), id, model.PhasePlanned, owner)
 	return err
-}
-
-func (s *Store) idsInto(ctx context.Context, q querier, into map[int64]bool, query string, args ...any) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		into[id] = true
-	}
-	return rows.Err()
 }
 
 // tick is the resolution in ms of times that many rows share: rows whose times

@@ -63,7 +63,7 @@ func (s *Store) followAll(ctx context.Context, tx *sql.Tx, ended []model.Run, fo
 func (s *Store) parentsAmong(ctx context.Context, tx *sql.Tx, ids []int) ([]int, error) {
 	var out []int
 	err := chunks(ids, 1000, func(part []int) error {
-		found, err := collect(ctx, tx, func(r row) (id int, err error) { err = r.Scan(&id); return id, err },
+		found, err := collect(ctx, tx, one[int],
 			`SELECT id FROM xxl_job_info WHERE id IN (`+marks(len(part))+`) AND child_jobid <> ''`, anys(part)...)
 		out = append(out, found...)
 		return err
@@ -136,7 +136,7 @@ func (s *Store) markCovered(ctx context.Context, tx *sql.Tx, won []model.Run) er
 		if r.HandleCode == model.CodeSuccess || r.Reason != "" || jobs[r.JobID].Block != model.BlockCover {
 			continue
 		}
-		later, err := collect(ctx, tx, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+		later, err := collect(ctx, tx, one[int64],
 			`SELECT id FROM xxl_job_log WHERE job_id = ? AND id > ? AND executor_address = ? AND sent_time >= ? AND run_state IN (?, ?, ?, ?)
 			AND NOT (run_state = 5 AND trigger_code <> 200) ORDER BY id LIMIT 1`,
 			r.JobID, r.ID, r.Address, r.SentMS, model.PhaseSending, model.PhaseUnknown, model.PhaseAccepted, model.PhaseFinished)

@@ -158,16 +158,12 @@ const executorGroup = "EXECUTOR"
 func (s *Store) Register(ctx context.Context, reg model.Registration, aliveSince time.Time) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		// Update first: an upsert would burn an id with every beat.
-		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_registry SET update_time = ?
-			WHERE registry_group = ? AND registry_key = ? AND registry_value = ?`, s.dt(reg.Beat), reg.Group, reg.Key, reg.Address)
+		known, err := matched(tx.ExecContext(ctx, `UPDATE xxl_job_registry SET update_time = ?
+			WHERE registry_group = ? AND registry_key = ? AND registry_value = ?`, s.dt(reg.Beat), reg.Group, reg.Key, reg.Address))
 		if err != nil {
 			return err
 		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return err
-		}
-		if n == 0 {
+		if !known {
 			_, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_registry (registry_group, registry_key, registry_value, update_time) VALUES (?, ?, ?, ?)`,
 				reg.Group, reg.Key, reg.Address, s.dt(reg.Beat))
 			if err != nil && !isDuplicate(err) {

@@ -355,7 +355,7 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 // runs are few, all runs of a job may be millions: the sum keeps the engine from
 // the index on the job.
 func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int, kinds []model.TriggerType) (runs []model.Run, err error) {
-	found, err := collect(ctx, tx, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+	found, err := collect(ctx, tx, one[int64],
 		`SELECT id FROM xxl_job_log WHERE run_state = ? AND job_id + 0 = ?`, model.PhasePlanned, jobID)
 	if err != nil {
 		return nil, err
@@ -372,10 +372,7 @@ func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int, kinds []mo
 
 // changedOne turns "no row matched" into an error with the given key.
 func changedOne(res sql.Result, err error, key string) error {
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n > 0 {
+	if ok, err := matched(res, err); err != nil || ok {
 		return err
 	}
 	code := model.CodeNotFound

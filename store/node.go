@@ -27,13 +27,8 @@ func (s *Store) JoinNode(ctx context.Context, name, version, url string) (int64,
 // Beat renews the node's sign of life by the database's clock, with what it
 // tells of itself. It reports false when another process has taken the name since.
 func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
-	res, err := s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, leaving = ? WHERE name = ? AND epoch = ?`,
-		n.Backlog, n.LateMS, null(n.Leaving), n.Name, n.Epoch)
-	if err != nil {
-		return false, err
-	}
-	found, err := res.RowsAffected()
-	return found == 1, err
+	return matched(s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, leaving = ? WHERE name = ? AND epoch = ?`,
+		n.Backlog, n.LateMS, null(n.Leaving), n.Name, n.Epoch))
 }
 
 // LeaveNode says that the process is gone for good.

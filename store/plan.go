@@ -100,7 +100,7 @@ func isUnreadable(err error) bool {
 // stopUnreadable finds the due jobs whose rows cannot be read and quarantines
 // them, so that the others go on.
 func (s *Store) stopUnreadable(ctx context.Context, tx *sql.Tx, untilMS int64, limit int) error {
-	ids, err := collect(ctx, tx, func(x row) (id int, err error) { err = x.Scan(&id); return id, err },
+	ids, err := collect(ctx, tx, one[int],
 		`SELECT id FROM xxl_job_info WHERE trigger_status = 1 AND trigger_next_time <= ? ORDER BY trigger_next_time LIMIT ?`, untilMS, limit)
 	if err != nil {
 		return err
@@ -238,7 +238,7 @@ func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, n
 		if len(keys) == 0 {
 			return nil
 		}
-		found, err := collect(ctx, tx, func(x row) (key string, err error) { err = x.Scan(&key); return key, err },
+		found, err := collect(ctx, tx, one[string],
 			`SELECT fire_key FROM xxl_job_log WHERE fire_key IN (`+marks(len(keys))+`)`, keys...)
 		for _, key := range found {
 			known[key] = true
@@ -339,17 +339,13 @@ func (s *Store) AddShards(ctx context.Context, r *model.Run, total int, now time
 	ok := false
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		key := "s:" + strconv.FormatInt(r.ID, 10)
-		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_sharding_param = ?, shard_key = ?
+		var err error
+		ok, err = matched(tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_sharding_param = ?, shard_key = ?
 			WHERE id = ? AND run_state = ? AND owner = ? AND executor_sharding_param IS NULL`,
-			"0/"+itoa(total), key, r.ID, model.PhasePlanned, r.Owner)
-		if err != nil {
+			"0/"+itoa(total), key, r.ID, model.PhasePlanned, r.Owner))
+		if err != nil || !ok {
 			return err
 		}
-		n, err := res.RowsAffected()
-		if err != nil || n == 0 {
-			return err
-		}
-		ok = true
 		var rest []model.Run
 		for i := 1; i < total; i++ {
 			x := *r

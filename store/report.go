@@ -137,15 +137,12 @@ func (s *Store) addReport(ctx context.Context, tx *sql.Tx, day time.Time, c *day
 	}
 	for range 2 {
 		// A Java admin counts afresh and may write lower numbers: never go below zero.
-		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log_report SET
+		known, err := matched(tx.ExecContext(ctx, `UPDATE xxl_job_log_report SET
 			running_count = CASE WHEN running_count + ? < 0 THEN 0 ELSE running_count + ? END,
 			suc_count = suc_count + ?, fail_count = CASE WHEN fail_count + ? < 0 THEN 0 ELSE fail_count + ? END,
 			missed_count = COALESCE(missed_count, 0) + ?, update_time = ? WHERE trigger_day = ?`,
-			c.running, c.running, c.succeeded, c.failed, c.failed, c.missed, s.dt(now), s.dt(day))
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			c.running, c.running, c.succeeded, c.failed, c.failed, c.missed, s.dt(now), s.dt(day)))
+		if err != nil || known {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log_report (trigger_day, missed_count, update_time) VALUES (?, 0, ?)`,

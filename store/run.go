@@ -96,7 +96,7 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	}
 	// The ids first: an index often has all that is asked, and the engine need not
 	// sort whole rows of a long period.
-	ids, err := collect(ctx, s.r, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+	ids, err := collect(ctx, s.r, one[int64],
 		`SELECT id FROM xxl_job_log WHERE 1 = 1`+where+` ORDER BY id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil || len(ids) == 0 {
 		return nil, err
@@ -127,10 +127,7 @@ func (s *Store) RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[i
 // LinkedRuns gives the other attempts, the parent, the children and the other
 // shards of a run.
 func (s *Store) LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error) {
-	first := r.FirstID
-	if first == 0 {
-		first = r.ID
-	}
+	first := r.FirstAttempt()
 	// NULL equals nothing, so a run without a broadcast has no shards beside it.
 	list, err := s.queryRuns(ctx, s.r, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)
 		UNION SELECT `+runShort+` FROM xxl_job_log WHERE first_run = ?

@@ -13,9 +13,9 @@ import (
 // planned ones stay planned, those that may have been sent become unknown and
 // wait to be settled. The planned runs of a node that is leaving go too: it is in
 // keep but not among the new owners. Every run changes hands by a conditional
-// update, so of two that adopt only one gets it. It returns the adopted planned
-// runs with their new owners and how many became unknown.
-func (s *Store) AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned []model.Run, unknown int, err error) {
+// update, so of two that adopt only one gets it. It returns how many planned ones
+// were adopted and how many others.
+func (s *Store) AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned, unknown int, err error) {
 	for _, phase := range []model.RunPhase{model.PhasePlanned, model.PhaseSending, model.PhaseUnknown} {
 		not, to := keep, phase
 		switch phase {
@@ -40,9 +40,9 @@ func (s *Store) AdoptRuns(ctx context.Context, keep, newOwners []string, limit i
 				return planned, unknown, err
 			}
 			if to == model.PhasePlanned {
-				planned = append(planned, got...)
+				planned += got
 			} else {
-				unknown += len(got)
+				unknown += got
 			}
 		}
 	}
@@ -88,22 +88,20 @@ func (s *Store) openOwners(ctx context.Context, phase model.RunPhase, not []stri
 }
 
 // handOver deals the runs out to the new owners, each a share in one update.
-func (s *Store) handOver(ctx context.Context, list []model.Run, from, to model.RunPhase, old string, newOwners []string) ([]model.Run, error) {
-	var got []model.Run
+func (s *Store) handOver(ctx context.Context, list []model.Run, from, to model.RunPhase, old string, newOwners []string) (int, error) {
+	total := 0
 	shares := map[string][]int64{}
-	byID := make(map[int64]*model.Run, len(list))
 	for i := range list {
 		o := newOwners[i%len(newOwners)]
 		shares[o] = append(shares[o], list[i].ID)
-		byID[list[i].ID] = &list[i]
 	}
 	for _, owner := range newOwners {
 		err := chunks(shares[owner], 500, func(ids []int64) error {
-			var part []int64
+			n := 0
 			err := s.inTx(ctx, func(tx *sql.Tx) error {
-				part = nil
+				n = 0
 				// Locked first: who changed hands meanwhile is no longer found.
-				locked, err := collect(ctx, tx, func(x row) (id int64, err error) { err = x.Scan(&id); return id, err },
+				locked, err := collect(ctx, tx, one[int64],
 					`SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`) AND run_state = ? AND owner = ? ORDER BY id`+s.d.forUpdate,
 					append(anys(ids), from, old)...)
 				if err != nil || len(locked) == 0 {
@@ -111,24 +109,19 @@ func (s *Store) handOver(ctx context.Context, list []model.Run, from, to model.R
 				}
 				_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET owner = ?, run_state = ? WHERE id IN (`+marks(len(locked))+`)`,
 					append([]any{owner, to}, anys(locked)...)...)
-				if err != nil {
-					return err
-				}
-				part = locked
-				return nil
+				n = len(locked)
+				return err
 			})
-			for _, id := range part {
-				r := *byID[id]
-				r.Owner, r.Phase = owner, to
-				got = append(got, r)
+			if err == nil {
+				total += n
 			}
 			return err
 		})
 		if err != nil {
-			return got, err
+			return total, err
 		}
 	}
-	return got, nil
+	return total, nil
 }
 
 // HandOver deals the planned runs of a node that stops out to other owners.
@@ -141,8 +134,8 @@ func (s *Store) HandOver(ctx context.Context, owner string, newOwners []string) 
 			return total, err
 		}
 		got, err := s.handOver(ctx, list, model.PhasePlanned, model.PhasePlanned, owner, newOwners)
-		total += len(got)
-		if err != nil || len(got) == 0 {
+		total += got
+		if err != nil || got == 0 {
 			return total, err
 		}
 	}
@@ -170,29 +163,19 @@ func (s *Store) SendingRuns(ctx context.Context, owner string, sentBeforeMS int6
 func (s *Store) Replan(ctx context.Context, owner string, id int64) (bool, error) {
 	// A run by hand stays at its address: a person may have asked for it, and the
 	// executor there answers.
-	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
+	return matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
 		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
-		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
-	return n == 1, err
+		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner))
 }
 
 // Unclaim puts a run back that owner has claimed and certainly not sent, with the
 // addresses that a person had asked for, if any. A claim made at claimedBeforeMS or
 // later is another one and stays.
 func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64) (bool, error) {
-	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
+	return matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
-		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
-	return n == 1, err
+		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS))
 }
 
 // AcceptedRuns lists runs that an executor took and has not reported, of every
@@ -208,19 +191,14 @@ func (s *Store) DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit in
 	removed := 0
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		removed = 0
-		ids := map[int64]bool{}
-		err := s.idsInto(ctx, tx, ids, `SELECT id FROM xxl_job_log WHERE trigger_time < ?
+		ids, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE trigger_time < ?
 			AND NOT (handle_code = 0 AND trigger_code IN (0, 200) AND COALESCE(run_state, 0) IN (1, 2, 3, 4))
 			ORDER BY trigger_time LIMIT ?`, s.dt(cutoff), limit)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		var args []any
-		for id := range ids {
-			args = append(args, id)
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_log WHERE id IN (`+marks(len(args))+`)`, args...)
-		removed = len(args)
+		_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
+		removed = len(ids)
 		return err
 	})
 	return removed, err
@@ -236,12 +214,8 @@ func (s *Store) MarkKill(ctx context.Context, r *model.Run, on bool) (bool, erro
 	if on {
 		reason = model.ReasonKilled
 	}
-	res, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE id = ? AND handle_code = 0 AND trigger_code IN (0, 200)`, reason, r.ID)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
-	if err != nil || n == 0 {
+	open, err := matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE id = ? AND handle_code = 0 AND trigger_code IN (0, 200)`, reason, r.ID))
+	if err != nil || !open {
 		return false, err
 	}
 	_, err = s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE job_id + 0 = ? AND run_state IN (?, ?)

@@ -78,6 +78,21 @@ func collect[T any](ctx context.Context, q querier, scan func(row) (T, error), q
 	return out, rows.Err()
 }
 
+// one is a scan for collect that reads rows of a single column.
+func one[T any](x row) (v T, err error) {
+	err = x.Scan(&v)
+	return v, err
+}
+
+// matched reports whether a statement found a row to change.
+func matched(res sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
 // into is a scan for collect that reads every row into v through the same targets.
 func into[T any](v *T, targets []any) func(row) (T, error) {
 	return func(x row) (T, error) {

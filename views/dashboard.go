@@ -21,17 +21,6 @@ type Dashboard struct {
 	Ledger     model.Ledger
 }
 
-// leadPlanner is the node that planned last.
-func (v Dashboard) leadPlanner() string {
-	name, at := "", int64(0)
-	for _, n := range v.Centers {
-		if n.PlanMS > at {
-			name, at = n.Name, n.PlanMS
-		}
-	}
-	return name
-}
-
 // account is the picture of the ledger: made, open and missed side by side.
 func (v Dashboard) account() []bar {
 	all := v.Ledger.Made + v.Ledger.Open + v.Ledger.Missed

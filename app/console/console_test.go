@@ -138,7 +138,7 @@ func TestPages(t *testing.T) {
 		has, not  []string // test ids or texts
 	}{
 		{"/login", nobody, 200, []string{"#login-form", "User name"}, []string{"#sidebar"}},
-		{"/", admin, 200, []string{"#days", "#attention", "#next", "#centers", "#nav-executors", "#nav-users", "1,204,881"}, nil},
+		{"/", admin, 200, []string{"#days", "#attention", "#next", "#centers", "gone: no beat", "#nav-executors", "#nav-users", "1,204,881"}, nil},
 		{"/", olga, 200, []string{"#nav-jobs", "#nav-help"}, []string{"#nav-executors", "#nav-users"}},
 		{"/jobs?all=1", admin, 200, []string{"#job-row", "Warehouse export", "QUARANTINED", "ENDED", "Europe/London", "#segment-running"}, nil},
 		{"/jobs?all=1", olga, 200, []string{"Exchange rates"}, []string{"Warehouse export", "Business intelligence"}},

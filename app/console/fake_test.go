@@ -417,7 +417,7 @@ func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, erro
 	d := jobs.Dashboard{
 		Jobs: model.JobCounts{All: 248, Running: 221, Stopped: 27}, RunsTotal: 1204881, NodesAlive: 37, NodesKnown: 38,
 		Today:   model.DayCount{Day: "2026-11-20", Succeeded: 86112, Failed: 26, Running: 12, Missed: 3},
-		Centers: []model.Node{{Name: "carillon-1", Version: "1.0.0", StartedMS: f.now.Add(-76 * time.Hour).UnixMilli(), BeatMS: f.now.UnixMilli()}, {Name: "carillon-2", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), BeatMS: f.now.Add(-time.Second).UnixMilli()}},
+		Centers: []model.Node{{Name: "carillon-1", Version: "1.0.0", StartedMS: f.now.Add(-76 * time.Hour).UnixMilli(), BeatMS: f.now.UnixMilli()}, {Name: "carillon-2", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), BeatMS: f.now.Add(-time.Second).UnixMilli(), SilentMS: 1000}, {Name: "carillon-3", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), SilentMS: 41_000}},
 	}
 	d.Ledger = model.Ledger{Day: "2026-11-20", Expected: 86153, Made: 86138, Open: 12, Missed: 3, Reasons: []model.Fires{{Reason: model.ReasonCenterDown, Count: 2}, {Reason: "new", Count: 1}}}
 	for i, n := range []int{83000, 71000, 70800, 84200, 85100, 84900, 86112} {
