@@ -14,6 +14,19 @@ import (
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
 
+// eachSecond is a plan with n fires of a job, from its next one on.
+func eachSecond(j model.Job, n int64) model.JobPlan {
+	p := model.JobPlan{JobID: j.ID, OldMS: j.NextMS, LastMS: j.NextMS + (n-1)*1000, NextMS: j.NextMS + 60000, Turns: int(n)}
+	for i := range n {
+		ms := j.NextMS + i*1000
+		p.Runs = append(p.Runs, model.Run{
+			GroupID: j.GroupID, JobID: j.ID, Phase: model.PhasePlanned, TriggerType: model.TriggerCron, Owner: "n#1", RetryLeft: j.RetryCount,
+			PlannedMS: ms, TriggerTime: time.UnixMilli(ms), FireKey: fmt.Sprintf("%d:%d:0", j.ID, ms), Turn: i + 1,
+		})
+	}
+	return p
+}
+
 // TestLedger follows fires through everything that can become of them: the
 // account must be even at every step.
 func TestLedger(t *testing.T) {
@@ -23,14 +36,7 @@ func TestLedger(t *testing.T) {
 		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount = 1 })
 		require.NoError(t, st.SetJobStatus(ctx, j.ID, j.Version, model.JobRunning, t0.UnixMilli(), t0))
 		_, runs, err := st.PlanDue(ctx, t0.UnixMilli(), 10, t0, func(due []model.Job, _ map[int]model.Group) []model.JobPlan {
-			p := model.JobPlan{JobID: due[0].ID, OldMS: due[0].NextMS, LastMS: due[0].NextMS + 5000, NextMS: due[0].NextMS + 60000, Turns: 6}
-			for i := range int64(6) {
-				ms := due[0].NextMS + i*1000
-				p.Runs = append(p.Runs, model.Run{
-					GroupID: g.ID, JobID: j.ID, Phase: model.PhasePlanned, TriggerType: model.TriggerCron, Owner: "n#1", RetryLeft: 1,
-					PlannedMS: ms, TriggerTime: time.UnixMilli(ms), FireKey: fmt.Sprintf("%d:%d:0", j.ID, ms), Turn: i + 1,
-				})
-			}
+			p := eachSecond(due[0], 6)
 			// One row may stand for many fires that nobody could make.
 			p.Runs = append(p.Runs, model.Run{
 				GroupID: g.ID, JobID: j.ID, Phase: model.PhaseMissed, TriggerType: model.TriggerMisfire, TriggerCode: model.CodeMissed, Reason: model.ReasonCenterDown,
@@ -149,27 +155,14 @@ func TestCountersCountWhatIsWritten(t *testing.T) {
 
 		// Somebody turns the next fire back by hand.
 		require.NoError(t, st.SetJobStatus(ctx, child.ID, child.Version, model.JobRunning, t0.UnixMilli(), t0))
-		plan := func(n int) {
+		plan := func(n int64) {
 			_, _, err := st.PlanDue(ctx, t0.UnixMilli()+1, 10, t0, func(due []model.Job, _ map[int]model.Group) []model.JobPlan {
-				p := model.JobPlan{JobID: child.ID, OldMS: due[0].NextMS, LastMS: due[0].NextMS, NextMS: due[0].NextMS + 60000, Turns: 1}
-				for i := range int64(n) {
-					ms := t0.UnixMilli() + i*1000
-					p.Runs = append(p.Runs, model.Run{GroupID: g.ID, JobID: child.ID, Phase: model.PhasePlanned, TriggerType: model.TriggerCron, Owner: "n#1",
-						PlannedMS: ms, TriggerTime: time.UnixMilli(ms), FireKey: fmt.Sprintf("%d:%d:0", child.ID, ms)})
-				}
-				return []model.JobPlan{p}
+				return []model.JobPlan{eachSecond(due[0], n)}
 			})
 			require.NoError(t, err)
 		}
 		plan(2)
-		got, err := st.Job(ctx, child.ID)
-		require.NoError(t, err)
-		got.NextMS, got.Status = t0.UnixMilli(), model.JobRunning
-		db, end, err := st.MigrationDB()
-		require.NoError(t, err)
-		_, err = db.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_next_time = ? WHERE id = ?`, t0.UnixMilli(), child.ID)
-		require.NoError(t, err)
-		require.NoError(t, end())
+		write(t, st, `UPDATE xxl_job_info SET trigger_next_time = ? WHERE id = ?`, t0.UnixMilli(), child.ID)
 		plan(3)
 		l, err = st.Ledger(ctx, t0)
 		require.NoError(t, err)
