@@ -16,6 +16,7 @@ import (
 func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
 	id := j.run.ID
 	d.inFlight.Store(id, true)
+	d.forgetUnsent(id) // it is claimed anew
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
 		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
@@ -62,6 +63,12 @@ func (d *dispatcher) noteUnsent(j *job) {
 	if len(d.unsent) < unsentMax {
 		d.unsent[j.run.ID] = unsentRun{j.run.Address, d.cfg.Now().UnixMilli()}
 	}
+}
+
+func (d *dispatcher) forgetUnsent(id int64) {
+	d.unsentMu.Lock()
+	defer d.unsentMu.Unlock()
+	delete(d.unsent, id)
 }
 
 // unsentRun is such a run: the addresses it was asked for, and when its claim had
