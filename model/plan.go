@@ -37,6 +37,9 @@ type Dispatch struct {
 	Msg    string
 	Reason string
 	AtMS   int64 // when the answer was known
+	// SentMS is when the call began, for runs whose outcome is unknown; 0 = when
+	// the run was claimed. From then on the executor has time to show it.
+	SentMS int64
 }
 
 // Handled is the end of one run: reported by its executor, or decided by the

@@ -288,7 +288,11 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 		return
 	}
 	claimed, cerr := d.claims.do(ctx, model.Claim{RunID: j.run.ID})
-	if cerr != nil || !claimed[0] {
+	if cerr != nil {
+		d.noteUnsent(j)
+		return
+	}
+	if !claimed[0] {
 		return
 	}
 	msg := fmt.Sprintf("executor %q has no address", j.group.AppName)

@@ -147,11 +147,11 @@ func (m *memory) RunsByID(_ context.Context, ids []int64) (out []model.Run, err 
 	}
 	return out, nil
 }
-func (m *memory) UnknownRuns(context.Context, string, int64, int, bool) ([]model.Run, error) {
-	return m.inPhase(model.PhaseUnknown), nil
+func (m *memory) UnknownRuns(_ context.Context, _ string, before int64, _ int, _ bool) ([]model.Run, error) {
+	return slices.DeleteFunc(m.inPhase(model.PhaseUnknown), func(r model.Run) bool { return r.SentMS >= before }), nil
 }
-func (m *memory) SendingRuns(context.Context, string, int64, int) ([]model.Run, error) {
-	return m.inPhase(model.PhaseSending), nil
+func (m *memory) SendingRuns(_ context.Context, _ string, before int64, _ int) ([]model.Run, error) {
+	return slices.DeleteFunc(m.inPhase(model.PhaseSending), func(r model.Run) bool { return r.SentMS >= before }), nil
 }
 func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, error) {
 	return m.inPhase(model.PhaseAccepted), nil
@@ -163,7 +163,7 @@ func (m *memory) AdoptRuns(context.Context, []string, []string, int) (int, int, 
 	return 0, 0, m.err()
 }
 
-func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string, before int64) (bool, error) {
+func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string, before int64, _ time.Time) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.runs[id].Phase != model.PhaseSending || m.runs[id].SentMS >= before {
@@ -173,10 +173,10 @@ func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string, before
 	return true, nil
 }
 
-func (m *memory) Replan(_ context.Context, _ string, id int64) (bool, error) {
+func (m *memory) Replan(_ context.Context, _ string, id int64, _ time.Time) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.runs[id].Phase = model.PhasePlanned
+	m.runs[id].Phase, m.runs[id].TriggerMsg = model.PhasePlanned, ""
 	return true, nil
 }
 
@@ -202,6 +202,7 @@ func (m *memory) RecordDispatches(_ context.Context, _ string, list []model.Disp
 	for _, d := range list {
 		r := m.runs[d.RunID]
 		r.Phase, r.TriggerCode, r.TriggerMsg, r.Reason = d.Phase, d.Code, d.Msg, d.Reason
+		r.SentMS = cmp.Or(d.SentMS, r.SentMS)
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ type Store interface {
 	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)
 	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int, latest bool) ([]model.Run, error)
 	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
-	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64) (bool, error)
-	Replan(ctx context.Context, owner string, id int64) (bool, error)
+	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
+	Replan(ctx context.Context, owner string, id int64, now time.Time) (bool, error)
 	AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error)
 
 	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)

@@ -20,9 +20,11 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
 		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		if err != nil {
+			d.noteUnsent(j) // before it is forgotten: who claims it anew does so later
+		}
 		d.ring.forget(id)
 		if err != nil {
-			d.noteUnsent(j)
 			d.cfg.Logger.Error("cannot claim a run, it is read again or settled", "log_id", id, "job_id", j.run.JobID, "error", err)
 			return out, false
 		}
@@ -32,7 +34,8 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 		}
 		started := d.cfg.Now()
 		if started.Sub(claimedAt) > d.claimLease() {
-			d.cfg.Logger.Warn("claim too old, not sent; the run will be settled", "log_id", id, "job_id", j.run.JobID)
+			d.noteUnsent(j)
+			d.cfg.Logger.Warn("claim too old, not sent; the run is put back", "log_id", id, "job_id", j.run.JobID)
 			return out, false
 		}
 		sent := d.call(ctx, j, started)
@@ -48,15 +51,19 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 				return out, false
 			}
 		}
-		return d.outcome(ctx, j, sent), true
+		out = d.outcome(ctx, j, sent)
+		if out.Phase == model.PhaseUnknown {
+			out.SentMS = started.UnixMilli()
+		}
+		return out, true
 	}
 }
 
 // unsentMax bounds what is remembered of claims whose outcome is not known.
 const unsentMax = 20000
 
-// noteUnsent remembers a run whose claim failed: it may be written down as claimed
-// all the same, and this node knows that it was not sent.
+// noteUnsent remembers a run whose claim failed or came too late: it may be written
+// down as claimed, and this node knows that it was not sent.
 func (d *dispatcher) noteUnsent(j *job) {
 	d.unsentMu.Lock()
 	defer d.unsentMu.Unlock()
@@ -85,11 +92,13 @@ func (d *dispatcher) putBackUnsent(ctx context.Context) error {
 	d.unsent = map[int64]unsentRun{}
 	d.unsentMu.Unlock()
 	for id, r := range list {
-		if _, err := d.store.Unclaim(ctx, d.node.owner(), id, r.address, r.failedMS); err != nil {
+		if _, err := d.store.Unclaim(ctx, d.node.owner(), id, r.address, r.failedMS, d.cfg.Now()); err != nil {
 			d.unsentMu.Lock()
 			defer d.unsentMu.Unlock()
 			for id, r := range list {
-				d.unsent[id] = r
+				if d.unsent[id].failedMS < r.failedMS {
+					d.unsent[id] = r
+				}
 			}
 			return err
 		}
@@ -100,7 +109,7 @@ func (d *dispatcher) putBackUnsent(ctx context.Context) error {
 
 // unclaim puts a claimed run back that was certainly not sent.
 func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
-	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address, math.MaxInt64)
+	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address, math.MaxInt64, d.cfg.Now())
 	if err != nil {
 		d.cfg.Logger.Error("cannot put a run back", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 	}

@@ -147,7 +147,7 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 		if !s.seemsGone(&r, now) {
 			return nil // it may be on its way into the executor's queue
 		}
-		back, err := s.store.Replan(ctx, owner, r.ID)
+		back, err := s.store.Replan(ctx, owner, r.ID, now)
 		if back {
 			s.cfg.Logger.Info("run never reached its executor, it is rung again", "log_id", r.ID, "job_id", r.JobID, "address", r.Address)
 			s.nudge()

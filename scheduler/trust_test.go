@@ -446,33 +446,95 @@ func rungTwice(f *fakeExec) (out []string) {
 	return out
 }
 
-// losing is a store whose claims are written down although the answer is lost.
-type losing struct {
+// bumpy is a store whose first claim goes wrong.
+type bumpy struct {
 	*memory
-	lose atomic.Bool
+	stall   time.Duration // it takes so long
+	lose    bool          // its answer is lost
+	written bool          // although it was written down
+	begun   atomic.Bool
 }
 
-func (l *losing) ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
-	got, err := l.memory.ClaimRuns(ctx, owner, claims, nowMS)
-	if l.lose.Swap(false) {
-		time.Sleep(5 * time.Millisecond)
+func (b *bumpy) ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
+	if b.begun.Swap(true) {
+		return b.memory.ClaimRuns(ctx, owner, claims, nowMS)
+	}
+	time.Sleep(b.stall)
+	if b.lose && !b.written {
+		return nil, errors.New("invalid connection")
+	}
+	got, err := b.memory.ClaimRuns(ctx, owner, claims, nowMS)
+	if b.lose {
 		return nil, errors.New("invalid connection")
 	}
 	return got, err
 }
 
-// TestAClaimWithoutAnAnswerIsPutBack: the node knows that it did not send the run.
-func TestAClaimWithoutAnAnswerIsPutBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &losing{memory: newMemory()}
-		m.lose.Store(true)
-		exec := &placeExec{}
-		s := New(m, exec, small())
-		require.NoError(t, s.Start(t.Context()))
-		m.put(planned(1))
-		time.Sleep(4 * time.Second)
-		s.Close(t.Context())
-		require.Equal(t, []string{"http://a/"}, exec.called(), "rung once, and soon")
-		require.Equal(t, model.PhaseAccepted, m.get(1).Phase)
-	})
+// TestWhatWasCertainlyNotSentIsPutBack soon: the answer to the claim was lost, or it
+// came when the claim was too old.
+func TestWhatWasCertainlyNotSentIsPutBack(t *testing.T) {
+	for name, b := range map[string]*bumpy{
+		"written down, answer lost": {stall: 5 * time.Millisecond, lose: true, written: true},
+		"not written down":          {stall: 5 * time.Millisecond, lose: true},
+		"too old":                   {stall: 8500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b.memory = newMemory()
+				exec := &placeExec{}
+				s := New(b, exec, small())
+				require.NoError(t, s.Start(t.Context()))
+				b.put(planned(1))
+				time.Sleep(b.stall + 4*time.Second)
+				s.Close(t.Context())
+				require.Equal(t, []string{"http://a/"}, exec.called(), "rung once, and soon")
+				require.Equal(t, model.PhaseAccepted, b.get(1).Phase)
+			})
+		})
+	}
+}
+
+// late is an executor that does not answer the first call and picks the run up
+// some time after the call has ended.
+type late struct {
+	fakeExec
+	after time.Duration
+	there atomic.Bool
+}
+
+func (l *late) Run(ctx context.Context, _ string, tr protocol.Trigger) Sent {
+	l.mu.Lock()
+	l.rings = append(l.rings, tr.LogID)
+	l.mu.Unlock()
+	<-ctx.Done()
+	time.AfterFunc(l.after, func() { l.there.Store(true) })
+	return Sent{State: SentUnknown, Msg: "no answer"}
+}
+
+func (l *late) IdleBeat(context.Context, string, int64) (bool, error) { return !l.there.Load(), nil }
+
+func (l *late) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {
+	if l.there.Load() {
+		return protocol.LogResult{FromLineNum: 1, ToLineNum: 1}, nil
+	}
+	return protocol.LogResult{FromLineNum: 1}, nil
+}
+
+// TestAnExecutorHasTimeToShowARun after the call has ended, however long the claim took.
+func TestAnExecutorHasTimeToShowARun(t *testing.T) {
+	for _, stall := range []time.Duration{0, 3 * time.Second, 6 * time.Second} {
+		t.Run(stall.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &bumpy{memory: newMemory(), stall: stall}
+				exec := &late{after: arrivalGrace - time.Second}
+				s := New(m, exec, small())
+				require.NoError(t, s.Start(t.Context()))
+				m.put(planned(1))
+				time.Sleep(40 * time.Second)
+				s.Close(t.Context())
+				require.Equal(t, []int64{1}, exec.rings)
+				require.Equal(t, model.PhaseAccepted, m.get(1).Phase)
+			})
+		})
+	}
 }

@@ -120,7 +120,7 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 		phase       model.RunPhase
 		code        int
 		msg, reason string
-		at          int64
+		at, sent    int64
 	}
 	alike := map[kind][]int64{}
 	step := int64(tick)
@@ -128,7 +128,7 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 		step *= 10
 	}
 	for _, d := range list {
-		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / step * step}
+		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / step * step, d.SentMS}
 		alike[k] = append(alike[k], d.RunID)
 	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {
@@ -148,9 +148,9 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 				} else {
 					fence, args = " AND owner = ?", append(args, owner)
 				}
-				args = slices.Concat([]any{accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids),
+				args = slices.Concat([]any{null(k.sent), accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids),
 					[]any{model.PhaseSending, model.PhaseUnknown, model.PhaseFinished}, args)
-				_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET accepted_time = ?,
+				_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET sent_time = COALESCE(?, sent_time), accepted_time = ?,
 					trigger_code = CASE WHEN trigger_code = 0 THEN ? ELSE trigger_code END, trigger_msg = COALESCE(?, trigger_msg),
 					run_reason = CASE WHEN handle_code = 0 THEN COALESCE(?, run_reason) ELSE run_reason END,
 					run_state = CASE WHEN handle_code = 0 THEN ? ELSE run_state END

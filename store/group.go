@@ -156,7 +156,7 @@ const executorGroup = "EXECUTOR"
 // Register stores a beat of an executor's address. A new address joins its
 // executor's list at once.
 func (s *Store) Register(ctx context.Context, reg model.Registration, aliveSince time.Time) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return inTxOn(ctx, s.e, tries, func(tx *sql.Tx) error {
 		// Update first: an upsert would burn an id with every beat.
 		known, err := matched(tx.ExecContext(ctx, `UPDATE xxl_job_registry SET update_time = ?
 			WHERE registry_group = ? AND registry_key = ? AND registry_value = ?`, s.dt(reg.Beat), reg.Group, reg.Key, reg.Address))
@@ -176,7 +176,7 @@ func (s *Store) Register(ctx context.Context, reg model.Registration, aliveSince
 
 // Deregister removes an address; it leaves its executor's list at once.
 func (s *Store) Deregister(ctx context.Context, reg model.Registration, aliveSince time.Time) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return inTxOn(ctx, s.e, tries, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_registry WHERE registry_group = ? AND registry_key = ? AND registry_value = ?`,
 			reg.Group, reg.Key, reg.Address); err != nil {
 			return err

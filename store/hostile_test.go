@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -169,4 +170,39 @@ func TestASlowBeatSurvivesOneLost(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
 	})
+}
+
+// TestRegistrationsThatWaitHoldUpNobody: somebody's SQL client holds the row of an
+// executor while many of its addresses register. The node goes on beating.
+func TestRegistrationsThatWaitHoldUpNobody(t *testing.T) {
+	st := suite.Open(t, "mariadb", time.UTC)
+	g := storetest.Group(t, st, "app-one", "")
+	write(t, st, `UPDATE xxl_job_group SET address_type = 0 WHERE id = ?`, g.ID)
+	epoch, err := st.JoinNode(t.Context(), "n", "v1", "")
+	require.NoError(t, err)
+	db, end, err := st.MigrationDB()
+	require.NoError(t, err)
+	tx, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), `UPDATE xxl_job_group SET title = 'x' WHERE id = ?`, g.ID)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for i := range 60 {
+		waiting.Go(func() {
+			_ = st.Register(ctx, model.Registration{Group: "EXECUTOR", Key: "app-one", Address: fmt.Sprintf("http://10.0.0.%d/", i), Beat: t0}, t0.Add(-time.Minute))
+		})
+	}
+	began := time.Now()
+	for range 50 {
+		ok, err := st.Beat(t.Context(), model.Node{Name: "n", Epoch: epoch})
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	require.Less(t, time.Since(began), 2*time.Second, "without a pool of their own they take 3 s and more")
+	cancel()
+	require.NoError(t, tx.Rollback())
+	waiting.Wait()
+	require.NoError(t, end())
 }

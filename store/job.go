@@ -330,6 +330,11 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 	if err != nil || len(runs) == 0 {
 		return err
 	}
+	return s.cancel(ctx, tx, runs, reason, now)
+}
+
+// cancel turns planned runs, which are locked, into missed ones.
+func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason string, now time.Time) error {
 	count := tally{}
 	ids := make([]int64, len(runs))
 	for i := range runs {
@@ -339,7 +344,7 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 			return err
 		}
 	}
-	err = chunks(ids, 500, func(part []int64) error {
+	err := chunks(ids, 500, func(part []int64) error {
 		args := []any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}
 		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?,
 			fire_key = NULL, alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, append(args, anys(part)...)...)

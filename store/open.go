@@ -28,16 +28,20 @@ type Options struct {
 	MaxConns int
 }
 
-// Store reads and writes the database through three pools, so that slow pages
-// cannot keep the scheduler from its connections: w writes (SQLite: one
-// connection), h reads for the scheduler, r reads for people.
+// Store reads and writes the database through pools, so that slow pages and many
+// executors that register cannot keep the scheduler from its connections: w writes
+// (SQLite: one connection), h reads for the scheduler, e writes what executors say
+// of themselves (SQLite: as w), r reads for people.
 type Store struct {
-	w, h, r *sql.DB
-	d       dialect
-	loc     *time.Location
-	dsn     string           // SQLite only
-	slow    driver.Connector // MySQL only: without time-outs, for changes of large tables
+	w, h, e, r *sql.DB
+	d          dialect
+	loc        *time.Location
+	dsn        string           // SQLite only
+	slow       driver.Connector // MySQL only: without time-outs, for changes of large tables
 }
+
+// executorConns is how many connections registrations may use at a time.
+const executorConns = 4
 
 // Open connects and pings. It does not touch the schema.
 func Open(ctx context.Context, o Options) (*Store, error) {
@@ -82,10 +86,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.w = sql.OpenDB(readCommitted{work})
-		s.w.SetMaxOpenConns(o.MaxConns)
-		s.w.SetMaxIdleConns(o.MaxConns)
-		s.w.SetConnMaxIdleTime(2 * time.Second)
+		pool := func(conns int) *sql.DB {
+			db := sql.OpenDB(readCommitted{work})
+			db.SetMaxOpenConns(conns)
+			db.SetMaxIdleConns(conns)
+			db.SetConnMaxIdleTime(2 * time.Second)
+			return db
+		}
+		s.w, s.e = pool(o.MaxConns), pool(executorConns)
 		s.h = s.w
 	default:
 		return nil, fmt.Errorf("database URL must begin with sqlite: or mysql:// (got %q)", redact(o.URL))
@@ -147,6 +155,7 @@ func (s *Store) openSQLite(path string) error {
 	}
 	s.w.SetMaxOpenConns(1)
 	s.w.SetMaxIdleConns(1)
+	s.e = s.w
 	if s.r, err = sql.Open("sqlite", s.dsn+"&_pragma=query_only(1)"); err != nil {
 		return err
 	}
@@ -230,7 +239,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close ends all connections.
 func (s *Store) Close() error {
 	var err error
-	for _, db := range []*sql.DB{s.r, s.h, s.w} {
+	for _, db := range []*sql.DB{s.r, s.e, s.h, s.w} {
 		if db != nil { // closing twice is no error
 			err = errors.Join(err, db.Close())
 		}

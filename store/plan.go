@@ -28,7 +28,7 @@ func (s *Store) EnsureLock(ctx context.Context) error {
 func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 	plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error) {
 	careful := false
-	once := func(tx *sql.Tx) error {
+	pass := func(tx *sql.Tx) error {
 		var name string
 		err := tx.QueryRowContext(ctx, `SELECT lock_name FROM xxl_job_lock WHERE lock_name = 'schedule_lock'`+s.d.lockRow).Scan(&name)
 		if err != nil {
@@ -52,9 +52,9 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		runs, err = s.writePlans(ctx, tx, plans, careful, now)
 		return err
 	}
-	if err = s.inTxN(ctx, 1, once); errors.Is(err, errKnownFire) {
+	if err = inTxOn(ctx, s.w, 1, pass); errors.Is(err, errKnownFire) {
 		careful = true // somebody turned a next fire back: what was planned before is left out
-		err = s.inTxN(ctx, 1, once)
+		err = inTxOn(ctx, s.w, 1, pass)
 	}
 	if isBusy(err) {
 		err = model.ErrLocked

@@ -339,7 +339,7 @@ func TestTakeover(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		require.Equal(t, sent.ID, list[0].ID)
-		back, err := st.Replan(ctx, "n#2", sent.ID)
+		back, err := st.Replan(ctx, "n#2", sent.ID, t0)
 		require.NoError(t, err)
 		require.True(t, back)
 	})

@@ -159,25 +159,6 @@ func (s *Store) SendingRuns(ctx context.Context, owner string, sentBeforeMS int6
 		WHERE run_state = ? AND owner = ? AND sent_time < ? LIMIT ?`, model.PhaseSending, owner, sentBeforeMS, limit)
 }
 
-// Replan puts a run back that certainly never reached its executor.
-func (s *Store) Replan(ctx context.Context, owner string, id int64) (bool, error) {
-	// A run by hand stays at its address: a person may have asked for it, and the
-	// executor there answers.
-	return matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
-		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
-		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
-		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner))
-}
-
-// Unclaim puts a run back that owner has claimed and certainly not sent, with the
-// addresses that a person had asked for, if any. A claim made at claimedBeforeMS or
-// later is another one and stays.
-func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64) (bool, error) {
-	return matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
-		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
-		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS))
-}
-
 // AcceptedRuns lists runs that an executor took and has not reported, of every
 // owner, those planned before plannedBeforeMS, by id after afterID.
 func (s *Store) AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error) {

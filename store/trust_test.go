@@ -418,7 +418,7 @@ func TestUnclaim(t *testing.T) {
 		}
 		claim(100)
 		for _, owner := range []string{"n#2", "n#1"} {
-			back, err := st.Unclaim(ctx, owner, r.ID, "http://asked/", 105)
+			back, err := st.Unclaim(ctx, owner, r.ID, "http://asked/", 105, t0)
 			require.NoError(t, err)
 			require.Equal(t, owner == "n#1", back)
 		}
@@ -427,7 +427,7 @@ func TestUnclaim(t *testing.T) {
 		require.Equal(t, model.PhasePlanned, got.Phase)
 		require.Equal(t, "http://asked/", got.Address)
 		claim(110)
-		back, err := st.Unclaim(ctx, "n#1", r.ID, "", 105)
+		back, err := st.Unclaim(ctx, "n#1", r.ID, "", 105, t0)
 		require.NoError(t, err)
 		require.False(t, back, "it was claimed anew and is on its way")
 	})

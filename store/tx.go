@@ -24,12 +24,13 @@ type querier interface {
 // trying again helps: fn must be repeatable. Inside fn only tx may be used:
 // with one SQLite connection anything else would wait for ever.
 func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	return s.inTxN(ctx, tries, fn)
+	return inTxOn(ctx, s.w, tries, fn)
 }
 
-func (s *Store) inTxN(ctx context.Context, n int, fn func(tx *sql.Tx) error) error {
+// inTxOn does the same with the connections of db, n times at most.
+func inTxOn(ctx context.Context, db *sql.DB, n int, fn func(tx *sql.Tx) error) error {
 	for try := 1; ; try++ {
-		err := s.once(ctx, fn)
+		err := once(ctx, db, fn)
 		if err == nil || try >= n || !isRetryable(err) {
 			return err
 		}
@@ -42,8 +43,8 @@ func (s *Store) inTxN(ctx context.Context, n int, fn func(tx *sql.Tx) error) err
 	}
 }
 
-func (s *Store) once(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	tx, err := s.w.BeginTx(ctx, nil)
+func once(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

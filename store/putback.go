@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Replan puts a run back that certainly never reached its executor. It reports
+// whether the run is planned again; that of a job which was stopped or deleted
+// meanwhile ends as missed.
+func (s *Store) Replan(ctx context.Context, owner string, id int64, now time.Time) (bool, error) {
+	// A run by hand stays at its address: a person may have asked for it, and the
+	// executor there answers.
+	return s.putBack(ctx, id, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
+		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
+		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
+		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner)
+}
+
+// Unclaim puts a run back that owner has claimed and certainly not sent, with the
+// addresses that a person had asked for, if any, as Replan does. A claim made at
+// claimedBeforeMS or later is another one and stays.
+func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error) {
+	return s.putBack(ctx, id, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
+		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
+		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
+}
+
+// putBack makes a run planned with the given update, unless its job does not want
+// it any more: a stop could not reach the run while it was being sent.
+func (s *Store) putBack(ctx context.Context, id int64, now time.Time, update string, args ...any) (planned bool, err error) {
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		planned = false
+		reason, err := s.unwanted(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		back, err := matched(tx.ExecContext(ctx, update, args...))
+		if err != nil || !back {
+			return err
+		}
+		if planned = reason == ""; planned {
+			return nil
+		}
+		runs, err := s.queryRuns(ctx, tx, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		return s.cancel(ctx, tx, runs, reason, now)
+	})
+	return planned, err
+}
+
+// unwanted says why a run of a schedule is not to be made any more, or "". The job
+// is locked, as by those who switch it.
+func (s *Store) unwanted(ctx context.Context, tx *sql.Tx, runID int64) (string, error) {
+	var job int
+	var origin model.TriggerType
+	err := tx.QueryRowContext(ctx, `SELECT l.job_id, f.trigger_type FROM xxl_job_log l JOIN xxl_job_log f ON f.id = COALESCE(l.first_run, l.id) WHERE l.id = ?`,
+		runID).Scan(&job, nz(&origin))
+	if errors.Is(err, sql.ErrNoRows) || err == nil && origin != model.TriggerCron && origin != model.TriggerMisfire {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var status model.JobStatus
+	var condition model.JobCondition
+	err = tx.QueryRowContext(ctx, `SELECT trigger_status, carillon_condition FROM xxl_job_info WHERE id = ?`+s.d.forUpdate, job).Scan(&status, nz(&condition))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return model.ReasonCancelled, nil
+	case err == nil && status == model.JobStopped && condition == model.JobNormal: // not ended by its schedule
+		return model.ReasonPaused, nil
+	}
+	return "", err
+}
