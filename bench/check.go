@@ -36,7 +36,8 @@ type verdict struct {
 	unexplained             []string       // not made and no reason given
 	extra                   []string       // made or planned more often than it should
 	late                    []late
-	retries                 int // attempts after failures, all of them judged
+	lateFollowers           []late // of retries and children
+	retries                 int    // attempts after failures, all of them judged
 	childRuns               int
 	succeeded, failed, lost int // what became of what was rung
 	withoutOutcome          int // nothing was heard of it
@@ -155,7 +156,11 @@ func (v *verdict) judge(e expect, t target, list, stands []*runRow, rings map[in
 	default:
 		v.withoutOutcome++
 	}
-	v.late = append(v.late, late{t.planned, time.Duration(rung.first-t.planned*1000) * time.Microsecond})
+	v.late = append(v.late, lateOf(t.planned, rung))
+}
+
+func lateOf(planned int64, rung ring) late {
+	return late{planned, time.Duration(rung.first-planned*1000) * time.Microsecond}
 }
 
 func targetsOf(e expect, w window) []target {
@@ -217,7 +222,11 @@ func (v *verdict) followers(jobs []expect, rows []runRow, rings map[int64]ring, 
 		default:
 			continue
 		}
-		if rings[r.ID].times == 0 && r.Reason == "" && w.holds(r.Planned) {
+		rung := rings[r.ID]
+		if rung.times > 0 && w.holds(r.Planned) {
+			v.lateFollowers = append(v.lateFollowers, lateOf(r.Planned, rung))
+		}
+		if rung.times == 0 && r.Reason == "" && w.holds(r.Planned) {
 			v.miss("", "%s run %d of job %d never reached an executor: state %d", strings.ToLower(r.Trigger), r.ID, r.Job, r.State)
 		}
 	}

@@ -203,9 +203,9 @@ func (c *checked) near(planned int64, kinds ...faultKind) bool {
 }
 
 // lateness of some of the runs.
-func (c *checked) lateness(of func(planned int64) bool) (n int, p50, p99, most time.Duration) {
+func lateness(all []late, of func(planned int64) bool) (n int, p50, p99, most time.Duration) {
 	var list []time.Duration
-	for _, l := range c.late {
+	for _, l := range all {
 		if of(l.planned) {
 			list = append(list, l.by)
 		}
@@ -213,27 +213,49 @@ func (c *checked) lateness(of func(planned int64) bool) (n int, p50, p99, most t
 	return len(list), percentile(list, 50), percentile(list, 99), percentile(list, 100)
 }
 
-// takeover is how late the latest run was that a lost node may have delayed. With
-// one node nobody can take over: it counts from when that node was back.
+// takeover is how late the latest run was that a lost node may have delayed.
 func (c *checked) takeover() time.Duration {
 	var most time.Duration
 	for _, l := range c.late {
 		// A run that was sent to an executor just as that died waits for the executor.
-		if !c.near(l.planned, faultKill, faultPause, faultDBCut) || c.near(l.planned, faultExecKill) {
-			continue
+		if c.near(l.planned, faultKill, faultPause, faultDBCut) && !c.near(l.planned, faultExecKill) {
+			most = max(most, c.waited(l))
 		}
-		since := time.UnixMilli(l.planned)
-		rung := since.Add(l.by)
-		if c.nodes == 1 {
-			for _, f := range c.faults {
-				if f.end.After(since) && f.start.Before(rung) {
-					since = f.end
-				}
-			}
-		}
-		most = max(most, rung.Sub(since))
 	}
 	return most
+}
+
+// waited is how late a run was. With one node nobody can take over: it counts from
+// when that node was back.
+func (c *checked) waited(l late) time.Duration {
+	since := time.UnixMilli(l.planned)
+	rung := since.Add(l.by)
+	if c.nodes == 1 {
+		for _, f := range c.faults {
+			if f.end.After(since) && f.start.Before(rung) {
+				since = f.end
+			}
+		}
+	}
+	return rung.Sub(since)
+}
+
+// tooLate counts the runs, retries and children among them, that were later than a
+// takeover may make them, whatever happened. What was sent to an executor that was
+// killed just then may wait until that is back and has had time to show it.
+func (c *checked) tooLate() (n int) {
+	for _, l := range slices.Concat(c.late, c.lateFollowers) {
+		limit := maxTakeover
+		for _, f := range c.faults {
+			if at := time.UnixMilli(l.planned); f.kind == faultExecKill && at.After(f.start.Add(-time.Second)) && at.Before(f.end.Add(recovery(f.kind))) {
+				limit = maxTakeover + f.end.Sub(f.start)
+			}
+		}
+		if c.waited(l) > limit {
+			n++
+		}
+	}
+	return n
 }
 
 // bad says what should not be.
@@ -247,6 +269,9 @@ func (c *checked) bad() error {
 	}
 	if t := c.takeover(); t > maxTakeover {
 		err = errors.Join(err, fmt.Errorf("a takeover lasted %s", t))
+	}
+	if n := c.tooLate(); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%d runs were later than a takeover may make them", n))
 	}
 	if c.made == 0 {
 		err = errors.Join(err, errors.New("nothing was made"))
@@ -273,14 +298,15 @@ func (c *checked) print(ctx context.Context, out *Report, s *site, cmd *CheckerC
 	}})
 	out.printf("Of the %d made, %d succeeded, %d failed (one kind of job fails on purpose), %d were declared lost (their executor was killed or kept silent on purpose), %d are still open.\n",
 		c.made, c.succeeded, c.failed, c.lost, c.withoutOutcome)
-	row := func(name string, of func(int64) bool) []string {
-		k, p50, p99, most := c.lateness(of)
+	row := func(name string, list []late, of func(int64) bool) []string {
+		k, p50, p99, most := lateness(list, of)
 		return []string{name, n(k), ms(p50), ms(p99), ms(most)}
 	}
-	rows := [][]string{row("all", func(int64) bool { return true }), row("quiet", func(p int64) bool { return !c.near(p) })}
+	always := func(int64) bool { return true }
+	rows := [][]string{row("all", c.late, always), row("retries and children", c.lateFollowers, always), row("quiet", c.late, func(p int64) bool { return !c.near(p) })}
 	for _, k := range allFaults() {
 		if count := len(slices.DeleteFunc(slices.Clone(c.faults), func(f fault) bool { return f.kind != k })); count > 0 {
-			rows = append(rows, row(fmt.Sprintf("around %s (%d times)", k, count), func(p int64) bool { return c.near(p, k) }))
+			rows = append(rows, row(fmt.Sprintf("around %s (%d times)", k, count), c.late, func(p int64) bool { return c.near(p, k) }))
 		}
 	}
 	out.table([]string{"lateness", "runs", "p50", "p99", "max"}, rows)

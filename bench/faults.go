@@ -16,7 +16,7 @@ type faultKind string
 // What may go wrong.
 const (
 	faultKill      faultKind = "kill"       // kill -9 of a node, started again later
-	faultPause     faultKind = "pause"      // SIGSTOP of a node for longer than its lease, then SIGCONT
+	faultPause     faultKind = "pause"      // SIGSTOP of a node for longer than a claim or its own lease, then SIGCONT
 	faultDBRestart faultKind = "dbrestart"  // the database is killed or stopped, and started again
 	faultDBCut     faultKind = "dbcut"      // a node loses its connections to the database
 	faultExecKill  faultKind = "execkill"   // an executor is killed and started again
@@ -59,7 +59,7 @@ type plannedFault struct {
 	after time.Duration // quiet before it
 	lasts time.Duration
 	pick  uint32 // which node or executor
-	hard  bool   // the database: kill -9 instead of a stop
+	hard  bool   // the database: kill -9 instead of a stop; a pause: shorter than the lease of a node
 }
 
 // scheduleFaults fills a duration with faults, one after the other, every kind
@@ -83,7 +83,10 @@ func scheduleFaults(seed uint64, kinds []faultKind, total time.Duration) []plann
 		deck = deck[1:]
 		switch f.kind {
 		case faultPause:
-			f.lasts = between(13, 20)
+			// Longer than what a claim is good for, and half of them than the node's lease.
+			if f.lasts = between(13, 20); f.hard {
+				f.lasts = between(8, 10)
+			}
 		case faultDBRestart:
 			f.lasts = between(0.5, 4)
 		case faultKill:

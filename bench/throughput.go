@@ -103,13 +103,14 @@ func (c *ThroughputCmd) measure(ctx context.Context, s *site, rate int) (*load, 
 	return l, err
 }
 
-// addSteady adds jobs that fire once a second each, spread over the second.
+// addSteady adds jobs that fire once a second each, all at the same instant: schedules
+// know whole seconds only.
 func addSteady(ctx context.Context, s *site, rate int, start time.Time) error {
 	jobs := make([]jobRow, rate)
 	for i := range jobs {
 		jobs[i] = jobRow{
 			name: fmt.Sprintf("steady %d", i), kind: "FIX_RATE", conf: "1", misfire: "DO_NOTHING", route: "ROUND", handler: handlerCount,
-			status: 1, next: start.UnixMilli() + int64(i)*1000/int64(rate),
+			status: 1, next: start.UnixMilli(),
 		}
 	}
 	_, err := insertJobs(ctx, s.db, s.group, jobs)

@@ -161,7 +161,8 @@ func (s *Service) DeleteJob(ctx context.Context, actor model.Actor, id int) erro
 	return err
 }
 
-// StartJob switches a job on; it fires from its next instant on.
+// StartJob switches a job on; it fires from its next instant on. One that runs goes
+// on as it is.
 func (s *Service) StartJob(ctx context.Context, actor model.Actor, id int) error {
 	return s.setStatus(ctx, actor, id, model.JobRunning)
 }
@@ -182,6 +183,9 @@ func (s *Service) setStatus(ctx context.Context, actor model.Actor, id int, stat
 		var j model.Job
 		if j, err = s.Job(ctx, actor, id); err != nil {
 			return err
+		}
+		if status == model.JobRunning && j.Status == model.JobRunning && j.NextMS != 0 {
+			return nil // anew it would lose its phase and the fire that is next
 		}
 		now, next := s.Now(), int64(0)
 		if status == model.JobRunning {

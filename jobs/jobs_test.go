@@ -383,3 +383,24 @@ func TestDashboardShowsNodesThatAreGone(t *testing.T) {
 	require.Equal(t, "b", d.Centers[1].Name)
 	require.Equal(t, model.NodeGone, d.Centers[1].State())
 }
+
+// TestStartingARunningJobChangesNothing: anew it would lose its phase, and the fire
+// that is next.
+func TestStartingARunningJobChangesNothing(t *testing.T) {
+	for _, kind := range []model.ScheduleType{model.ScheduleFixRate, model.ScheduleCron} {
+		w := newWorld(t)
+		id := w.add(t, func(in *jobs.JobInput) {
+			if in.ScheduleType = kind; kind == model.ScheduleFixRate {
+				in.ScheduleConf = "86400"
+			}
+		})
+		require.NoError(t, w.StartJob(t.Context(), admin(), id))
+		first, err := w.store.Job(t.Context(), id)
+		require.NoError(t, err)
+		w.now = time.UnixMilli(first.NextMS).Add(-time.Second)
+		require.NoError(t, w.StartJob(t.Context(), admin(), id))
+		again, err := w.store.Job(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+	}
+}

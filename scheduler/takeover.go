@@ -25,33 +25,44 @@ const (
 )
 
 func (t *takeover) adopt(ctx context.Context, now time.Time) error {
+	for {
+		more, err := t.adoptSome(ctx, now)
+		if err != nil || !more || ctx.Err() != nil {
+			return err
+		}
+		now = t.cfg.Now()
+	}
+}
+
+// adoptSome adopts a batch and reports whether there may be more.
+func (t *takeover) adoptSome(ctx context.Context, now time.Time) (more bool, err error) {
 	// Who slept knows old neighbours: it looks around first.
 	if !t.node.leads() || t.node.sinceBeat(now) > t.cfg.NodeDeadAfter/3 {
-		return nil
+		return false, nil
 	}
 	// What is too late is decided while it still belongs to the node that is gone:
 	// after that any of the living might ring it.
 	late, err := t.store.OrphanedRuns(ctx, t.node.owners(), now.Add(-t.cfg.TakeoverWindow).UnixMilli(), overdueBatch)
 	if err != nil {
-		return fmt.Errorf("orphaned runs: %w", err)
+		return false, fmt.Errorf("orphaned runs: %w", err)
 	}
 	missed, err := t.missOverdue(ctx, now, late)
 	if err != nil {
-		return fmt.Errorf("overdue runs: %w", err)
+		return false, fmt.Errorf("overdue runs: %w", err)
 	}
 	if len(late) >= overdueBatch && missed > 0 {
-		return nil // there may be more of them: nothing changes hands before all are decided
+		return true, nil // there may be more of them: nothing changes hands before all are decided
 	}
 	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.living(), t.node.owners(), adoptBatch)
 	if err != nil {
-		return fmt.Errorf("adopt runs: %w", err)
+		return false, fmt.Errorf("adopt runs: %w", err)
 	}
 	if planned == 0 && unknown == 0 && missed == 0 {
-		return nil
+		return false, nil
 	}
 	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", planned, "unknown", unknown, "missed", missed)
 	t.nudge()
-	return nil
+	return planned >= adoptBatch || unknown >= adoptBatch, nil
 }
 
 // missOverdue ends those of the runs that are beyond the takeover window.

@@ -538,3 +538,27 @@ func TestAnExecutorHasTimeToShowARun(t *testing.T) {
 		})
 	}
 }
+
+// heirs is a store in which a lost node left much.
+type heirs struct {
+	*memory
+	left int
+}
+
+func (h *heirs) AdoptRuns(_ context.Context, _, _ []string, limit int) (int, int, error) {
+	n := min(limit, h.left)
+	h.left -= n
+	return n, 0, nil
+}
+
+// TestAllThatALostNodeLeftIsAdoptedAtOnce, batch after batch.
+func TestAllThatALostNodeLeftIsAdoptedAtOnce(t *testing.T) {
+	h := &heirs{memory: newMemory(), left: 3*adoptBatch + 1}
+	cfg := small().withDefaults()
+	cfg.Now = func() time.Time { return t0 }
+	n := &node{store: h, cfg: cfg}
+	require.NoError(t, n.join(t.Context(), t0))
+	take := &takeover{store: h, cfg: cfg, node: n, nudge: func() {}}
+	require.NoError(t, take.adopt(t.Context(), t0))
+	require.Zero(t, h.left)
+}

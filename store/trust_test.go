@@ -432,3 +432,54 @@ func TestUnclaim(t *testing.T) {
 		require.False(t, back, "it was claimed anew and is on its way")
 	})
 }
+
+// TestWhatIsPutBackObeysAStop: the stop could not reach the run while it was being
+// sent. Runs by hand and those of an ended job are made.
+func TestWhatIsPutBackObeysAStop(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		g := storetest.Group(t, st, "app-one", "http://a/")
+		for name, tc := range map[string]struct {
+			change func(*model.Run)
+			job    string
+			want   string
+		}{
+			"schedule, stopped": {func(r *model.Run) { r.TriggerType = model.TriggerCron }, `UPDATE xxl_job_info SET trigger_status = 0 WHERE id = ?`, model.ReasonPaused},
+			"schedule, deleted": {func(r *model.Run) { r.TriggerType = model.TriggerMisfire }, `DELETE FROM xxl_job_info WHERE id = ?`, model.ReasonCancelled},
+			"schedule, running": {func(r *model.Run) { r.TriggerType = model.TriggerCron }, `UPDATE xxl_job_info SET trigger_status = 1 WHERE id = ?`, ""},
+			"schedule, ended":   {func(r *model.Run) { r.TriggerType = model.TriggerCron }, `UPDATE xxl_job_info SET trigger_status = 0, carillon_condition = 'ended' WHERE id = ?`, ""},
+			"by hand, stopped":  {func(r *model.Run) { r.TriggerType = model.TriggerManual }, `UPDATE xxl_job_info SET trigger_status = 0 WHERE id = ?`, ""},
+		} {
+			for _, phase := range []model.RunPhase{model.PhaseSending, model.PhaseUnknown} {
+				j := storetest.Job(t, st, g.ID, nil)
+				r := storetest.Run(t, st, j, tc.change)
+				_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: r.ID, Address: "http://a/"}}, 100)
+				require.NoError(t, err)
+				write(t, st, tc.job, j.ID)
+				var back bool
+				if phase == model.PhaseSending {
+					back, err = st.Unclaim(ctx, "n#1", r.ID, "", 105, t0)
+				} else {
+					require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: phase, Msg: "no answer", SentMS: 200}}, t0, nil))
+					back, err = st.Replan(ctx, "n#1", r.ID, t0)
+				}
+				require.NoError(t, err, name)
+				require.Equal(t, tc.want == "", back, name)
+				got, err := st.Run(ctx, r.ID)
+				require.NoError(t, err)
+				require.Equal(t, tc.want, got.Reason, name)
+				if back {
+					require.Equal(t, model.PhasePlanned, got.Phase, name)
+				} else {
+					require.Equal(t, model.PhaseMissed, got.Phase, name)
+					require.Equal(t, model.CodeMissed, got.TriggerCode, name)
+				}
+			}
+		}
+		l, err := st.Ledger(ctx, t0)
+		require.NoError(t, err)
+		require.EqualValues(t, 10, l.Expected)
+		require.EqualValues(t, 6, l.Open)
+		require.Equal(t, []model.Fires{{Day: l.Day, Reason: model.ReasonCancelled, Count: 2}, {Day: l.Day, Reason: model.ReasonPaused, Count: 2}}, l.Reasons)
+	})
+}

@@ -84,11 +84,11 @@ func settled(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
-func (c *counter) lateness() (p50, p99 time.Duration) {
+func (c *counter) lateness() (p50, p99, most time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := slices.Sorted(slices.Values(c.late))
-	return s[len(s)/2], s[len(s)*99/100]
+	return s[len(s)/2], s[len(s)*99/100], s[len(s)-1]
 }
 
 // TestKill kills the only center three times and starts it again. The last
@@ -122,7 +122,7 @@ func TestKill(t *testing.T) {
 			require.NotZero(t, sum.misfired, "the long pause swallowed fires")
 			checkMisfires(t, rows)
 			require.NotZero(t, settled(t, db), "the kills left runs whose answer was not recorded")
-			p50, p99 := exec.lateness()
+			p50, p99, _ := exec.lateness()
 			t.Logf("made %d, misfired %d, cancelled %d; lateness p50 %s p99 %s", sum.made, sum.misfired, sum.cancelled, p50, p99)
 		})
 	}
@@ -183,6 +183,7 @@ func TestTwoNodes(t *testing.T) {
 	sum := check(t, readRows(t, db), exec)
 	require.Zero(t, sum.misfired, "one node lived all the time")
 	require.Greater(t, sum.made, 20*25)
-	p50, p99 := exec.lateness()
-	t.Logf("made %d, cancelled %d; lateness p50 %s p99 %s", sum.made, sum.cancelled, p50, p99)
+	p50, p99, most := exec.lateness()
+	t.Logf("made %d, cancelled %d; lateness p50 %s p99 %s max %s", sum.made, sum.cancelled, p50, p99, most)
+	require.Less(t, most, 12*time.Second)
 }

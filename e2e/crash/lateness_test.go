@@ -27,7 +27,7 @@ func BenchmarkLateness(b *testing.B) {
 			for b.Loop() {
 				wait(b, time.Minute)
 			}
-			p50, p99 := exec.lateness()
+			p50, p99, _ := exec.lateness()
 			b.ReportMetric(float64(p50.Microseconds())/1000, "p50-ms")
 			b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
 			b.ReportMetric(float64(len(exec.late)), "runs")

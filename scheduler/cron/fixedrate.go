@@ -33,9 +33,14 @@ func rateError(conf string) error {
 	return &ParseError{Expr: conf, Key: ErrRate, Args: map[string]any{"value": conf, "min": 1, "max": math.MaxInt32}}
 }
 
-// Next returns t plus the rate, fractions of a second dropped.
+// Next returns t plus the rate, rounded up to a whole second: never sooner than the
+// rate (reference: scheduler.md 2).
 func (r fixedRate) Next(t time.Time) time.Time {
-	return time.Unix(t.Unix()+int64(r), 0).In(t.Location())
+	at := t.Unix() + int64(r)
+	if t.Nanosecond() > 0 {
+		at++
+	}
+	return time.Unix(at, 0).In(t.Location())
 }
 
 // String returns the number of seconds, as ParseFixedRate reads it.

@@ -160,8 +160,9 @@ func TestParseLenientRefuses(t *testing.T) {
 func TestFixedRate(t *testing.T) {
 	s, err := ParseFixedRate(" 90 ")
 	require.NoError(t, err)
-	at := time.Date(2026, 1, 1, 10, 0, 0, 999e6, time.FixedZone("x", 3600))
-	require.Equal(t, time.Date(2026, 1, 1, 10, 1, 30, 0, at.Location()), s.Next(at))
+	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.FixedZone("x", 3600))
+	require.Equal(t, at.Add(90*time.Second), s.Next(at))
+	require.Equal(t, at.Add(91*time.Second), s.Next(at.Add(time.Millisecond)), "never sooner than the rate")
 }
 
 func TestFixedRateRefuses(t *testing.T) {
