@@ -128,7 +128,7 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 		step *= 10
 	}
 	for _, d := range list {
-		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / step * step, d.SentMS}
+		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / step * step, d.SentMS / step * step}
 		alike[k] = append(alike[k], d.RunID)
 	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {
