@@ -88,10 +88,14 @@ func (c *CheckerCmd) measure(ctx context.Context, s *site, kinds []faultKind) (*
 	if err := pause(ctx, time.Until(time.UnixMilli(out.window.to).Add(time.Second))); err != nil {
 		return nil, err
 	}
+	// The jobs go on until all is decided: what a stop would end is not judged by its end.
+	if err := waitUntilDecided(ctx, s, out.window.to); err != nil {
+		return nil, err
+	}
 	if err := switchOff(ctx, s.db, s.group); err != nil {
 		return nil, err
 	}
-	if err := waitUntilDecided(ctx, s, out.window.to); err != nil {
+	if err := waitUntilDecided(ctx, s, time.Now().UnixMilli()); err != nil {
 		return nil, err
 	}
 	rows, err := readRuns(ctx, s)
@@ -225,19 +229,29 @@ func (c *checked) takeover() time.Duration {
 	return most
 }
 
-// waited is how late a run was. With one node nobody can take over: it counts from
-// when that node was back.
+// waited is how late a run was. With one node nobody can take over: the time that
+// the node was away does not count.
 func (c *checked) waited(l late) time.Duration {
-	since := time.UnixMilli(l.planned)
-	rung := since.Add(l.by)
-	if c.nodes == 1 {
-		for _, f := range c.faults {
-			if f.end.After(since) && f.start.Before(rung) {
-				since = f.end
-			}
-		}
+	waited := l.by
+	if c.nodes > 1 {
+		return waited
 	}
-	return rung.Sub(since)
+	planned := time.UnixMilli(l.planned)
+	rung := planned.Add(l.by)
+	for _, f := range c.faults {
+		if f.kind != faultKill && f.kind != faultPause {
+			continue
+		}
+		from, to := f.start, f.end
+		if planned.After(from) {
+			from = planned
+		}
+		if rung.Before(to) {
+			to = rung
+		}
+		waited -= max(0, to.Sub(from))
+	}
+	return waited
 }
 
 // tooLate counts the runs, retries and children among them, that were later than a
@@ -248,7 +262,7 @@ func (c *checked) tooLate() (n int) {
 		limit := maxTakeover
 		for _, f := range c.faults {
 			if at := time.UnixMilli(l.planned); f.kind == faultExecKill && at.After(f.start.Add(-time.Second)) && at.Before(f.end.Add(recovery(f.kind))) {
-				limit = maxTakeover + f.end.Sub(f.start)
+				limit = max(limit, maxTakeover+f.end.Sub(f.start))
 			}
 		}
 		if c.waited(l) > limit {

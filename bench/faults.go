@@ -83,7 +83,7 @@ func scheduleFaults(seed uint64, kinds []faultKind, total time.Duration) []plann
 		deck = deck[1:]
 		switch f.kind {
 		case faultPause:
-			// Longer than what a claim is good for, and half of them than the node's lease.
+			// Longer than what a claim is good for, and some of them than the lease of a node.
 			if f.lasts = between(13, 20); f.hard {
 				f.lasts = between(8, 10)
 			}

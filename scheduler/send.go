@@ -16,7 +16,6 @@ import (
 func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
 	id := j.run.ID
 	d.inFlight.Store(id, true)
-	d.forgetUnsent(id) // it is claimed anew
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
 		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
@@ -32,6 +31,7 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 			d.cfg.Logger.Info("run is no longer ours to send", "log_id", id, "job_id", j.run.JobID)
 			return out, false
 		}
+		d.forgetUnsent(id) // it was claimed anew; before, the note may be all that is known of the first claim
 		started := d.cfg.Now()
 		if started.Sub(claimedAt) > d.claimLease() {
 			d.noteUnsent(j)
@@ -85,33 +85,43 @@ type unsentRun struct {
 	failedMS int64
 }
 
-// putBackUnsent makes such runs planned again.
+// putBackUnsent makes such runs planned again. What cannot be put back now, or not in
+// a few seconds, is left for the next time.
 func (d *dispatcher) putBackUnsent(ctx context.Context) error {
 	d.unsentMu.Lock()
 	list := d.unsent
 	d.unsent = map[int64]unsentRun{}
 	d.unsentMu.Unlock()
+	var err error
+	began := d.cfg.Now()
 	for id, r := range list {
-		if _, err := d.store.Unclaim(ctx, d.node.owner(), id, r.address, r.failedMS, d.cfg.Now()); err != nil {
-			d.unsentMu.Lock()
-			defer d.unsentMu.Unlock()
-			for id, r := range list {
-				if d.unsent[id].failedMS < r.failedMS {
-					d.unsent[id] = r
-				}
-			}
-			return err
+		if d.cfg.Now().Sub(began) > placeTime {
+			break
+		}
+		if _, e := d.store.Unclaim(ctx, d.node.owner(), id, r.address, r.failedMS, d.cfg.Now()); e != nil {
+			err = e
+			continue
 		}
 		delete(list, id)
 	}
-	return nil
+	d.unsentMu.Lock()
+	defer d.unsentMu.Unlock()
+	for id, r := range list {
+		if d.unsent[id].failedMS < r.failedMS {
+			d.unsent[id] = r
+		}
+	}
+	return err
 }
 
-// unclaim puts a claimed run back that was certainly not sent.
+// unclaim puts a claimed run back that was certainly not sent, now or soon. It
+// reports false when the run is not ours any more or not to be made.
 func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
 	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address, math.MaxInt64, d.cfg.Now())
 	if err != nil {
-		d.cfg.Logger.Error("cannot put a run back", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+		d.noteUnsent(j)
+		d.cfg.Logger.Error("cannot put a run back, will be tried again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
+		return true
 	}
 	return back
 }

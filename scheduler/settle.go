@@ -51,12 +51,17 @@ func (s *settler) seemsGone(r *model.Run, now time.Time) bool {
 }
 
 func (s *settler) settle(ctx context.Context, now time.Time) error {
-	owner := s.node.owner()
+	var failed error
 	if s.unsent != nil {
 		if err := s.unsent(ctx); err != nil {
-			return fmt.Errorf("claimed and not sent: %w", err)
+			failed = fmt.Errorf("claimed and not sent: %w", err)
 		}
 	}
+	return errors.Join(failed, s.settleAll(ctx, now)) // one locked row stops nothing else
+}
+
+func (s *settler) settleAll(ctx context.Context, now time.Time) error {
+	owner := s.node.owner()
 	stale, err := s.store.SendingRuns(ctx, owner, now.Add(-sendingStale).UnixMilli(), 500)
 	if err != nil {
 		return fmt.Errorf("claimed runs: %w", err)
@@ -148,6 +153,10 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 			return nil // it may be on its way into the executor's queue
 		}
 		back, err := s.store.Replan(ctx, owner, r.ID, now)
+		if err != nil && ctx.Err() == nil {
+			s.cfg.Logger.Error("cannot put a run back, it is asked about again", "log_id", r.ID, "job_id", r.JobID, "error", err)
+			return nil
+		}
 		if back {
 			s.cfg.Logger.Info("run never reached its executor, it is rung again", "log_id", r.ID, "job_id", r.JobID, "address", r.Address)
 			s.nudge()

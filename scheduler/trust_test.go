@@ -452,14 +452,21 @@ type bumpy struct {
 	stall   time.Duration // it takes so long
 	lose    bool          // its answer is lost
 	written bool          // although it was written down
+	commits bool          // it is written down when the next claim is made
 	begun   atomic.Bool
+	first   func()
 }
 
 func (b *bumpy) ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
 	if b.begun.Swap(true) {
+		if b.commits {
+			b.commits = false
+			b.first()
+		}
 		return b.memory.ClaimRuns(ctx, owner, claims, nowMS)
 	}
 	time.Sleep(b.stall)
+	b.first = func() { _, _ = b.memory.ClaimRuns(ctx, owner, claims, nowMS) }
 	if b.lose && !b.written {
 		return nil, errors.New("invalid connection")
 	}
@@ -476,6 +483,7 @@ func TestWhatWasCertainlyNotSentIsPutBack(t *testing.T) {
 	for name, b := range map[string]*bumpy{
 		"written down, answer lost": {stall: 5 * time.Millisecond, lose: true, written: true},
 		"not written down":          {stall: 5 * time.Millisecond, lose: true},
+		"written down later":        {stall: 5 * time.Millisecond, lose: true, commits: true},
 		"too old":                   {stall: 8500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -492,6 +500,33 @@ func TestWhatWasCertainlyNotSentIsPutBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// stuck is a store in which somebody else holds the job of the first run.
+type stuck struct{ *bumpy }
+
+func (s *stuck) Unclaim(context.Context, string, int64, string, int64, time.Time) (bool, error) {
+	return false, errors.New("lock wait timeout")
+}
+
+// TestOneRunThatCannotBePutBackStopsNoOther from being settled.
+func TestOneRunThatCannotBePutBackStopsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &stuck{&bumpy{memory: newMemory(), lose: true, written: true}}
+		exec := &placeExec{}
+		exec.lines = 1
+		s := New(m, exec, small())
+		require.NoError(t, s.Start(t.Context()))
+		m.put(planned(1))
+		time.Sleep(time.Second)
+		other := planned(2)
+		other.Phase, other.Address = model.PhaseUnknown, "http://a/"
+		m.put(other)
+		time.Sleep(4 * time.Second)
+		s.Close(t.Context())
+		require.Equal(t, model.PhaseSending, m.get(1).Phase)
+		require.Equal(t, model.PhaseAccepted, m.get(2).Phase)
+	})
 }
 
 // late is an executor that does not answer the first call and picks the run up

@@ -148,9 +148,9 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 				} else {
 					fence, args = " AND owner = ?", append(args, owner)
 				}
-				args = slices.Concat([]any{null(k.sent), accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids),
+				args = slices.Concat([]any{null(k.sent), null(k.sent), accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids),
 					[]any{model.PhaseSending, model.PhaseUnknown, model.PhaseFinished}, args)
-				_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET sent_time = COALESCE(?, sent_time), accepted_time = ?,
+				_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET sent_time = CASE WHEN sent_time > ? THEN sent_time ELSE COALESCE(?, sent_time) END, accepted_time = ?,
 					trigger_code = CASE WHEN trigger_code = 0 THEN ? ELSE trigger_code END, trigger_msg = COALESCE(?, trigger_msg),
 					run_reason = CASE WHEN handle_code = 0 THEN COALESCE(?, run_reason) ELSE run_reason END,
 					run_state = CASE WHEN handle_code = 0 THEN ? ELSE run_state END

@@ -15,7 +15,7 @@ import (
 func (s *Store) Replan(ctx context.Context, owner string, id int64, now time.Time) (bool, error) {
 	// A run by hand stays at its address: a person may have asked for it, and the
 	// executor there answers.
-	return s.putBack(ctx, id, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
+	return s.putBack(ctx, id, model.PhaseUnknown, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
 		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
 		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner)
@@ -25,17 +25,28 @@ func (s *Store) Replan(ctx context.Context, owner string, id int64, now time.Tim
 // addresses that a person had asked for, if any, as Replan does. A claim made at
 // claimedBeforeMS or later is another one and stays.
 func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error) {
-	return s.putBack(ctx, id, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
+	return s.putBack(ctx, id, model.PhaseSending, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
 		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
 }
 
-// putBack makes a run planned with the given update, unless its job does not want
-// it any more: a stop could not reach the run while it was being sent.
-func (s *Store) putBack(ctx context.Context, id int64, now time.Time, update string, args ...any) (planned bool, err error) {
-	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		planned = false
-		reason, err := s.unwanted(ctx, tx, id)
+// putBack makes a run in phase from planned with the given update, unless its job
+// does not want it any more: a stop could not reach the run while it was being sent.
+// It is tried once: whoever asks comes back.
+func (s *Store) putBack(ctx context.Context, id int64, from model.RunPhase, now time.Time, update string, args ...any) (planned bool, err error) {
+	err = inTxOn(ctx, s.w, 1, func(tx *sql.Tx) error {
+		var phase model.RunPhase
+		var job int
+		var origin model.TriggerType // of its first attempt
+		err := tx.QueryRowContext(ctx, `SELECT l.run_state, l.job_id, f.trigger_type FROM xxl_job_log l
+			LEFT JOIN xxl_job_log f ON f.id = COALESCE(l.first_run, l.id) WHERE l.id = ?`, id).Scan(nz(&phase), &job, nz(&origin))
+		if errors.Is(err, sql.ErrNoRows) || err == nil && phase != from {
+			return nil
+		}
+		reason := ""
+		if err == nil && (origin == model.TriggerCron || origin == model.TriggerMisfire) {
+			reason, err = s.unwanted(ctx, tx, job)
+		}
 		if err != nil {
 			return err
 		}
@@ -52,25 +63,15 @@ func (s *Store) putBack(ctx context.Context, id int64, now time.Time, update str
 		}
 		return s.cancel(ctx, tx, runs, reason, now)
 	})
-	return planned, err
+	return planned && err == nil, err
 }
 
-// unwanted says why a run of a schedule is not to be made any more, or "". The job
-// is locked, as by those who switch it.
-func (s *Store) unwanted(ctx context.Context, tx *sql.Tx, runID int64) (string, error) {
-	var job int
-	var origin model.TriggerType
-	err := tx.QueryRowContext(ctx, `SELECT l.job_id, f.trigger_type FROM xxl_job_log l JOIN xxl_job_log f ON f.id = COALESCE(l.first_run, l.id) WHERE l.id = ?`,
-		runID).Scan(&job, nz(&origin))
-	if errors.Is(err, sql.ErrNoRows) || err == nil && origin != model.TriggerCron && origin != model.TriggerMisfire {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
+// unwanted says why runs of the schedule of a job are not to be made any more, or "".
+// The job is locked, as by those who switch it.
+func (s *Store) unwanted(ctx context.Context, tx *sql.Tx, job int) (string, error) {
 	var status model.JobStatus
 	var condition model.JobCondition
-	err = tx.QueryRowContext(ctx, `SELECT trigger_status, carillon_condition FROM xxl_job_info WHERE id = ?`+s.d.forUpdate, job).Scan(&status, nz(&condition))
+	err := tx.QueryRowContext(ctx, `SELECT trigger_status, carillon_condition FROM xxl_job_info WHERE id = ?`+s.d.forUpdate, job).Scan(&status, nz(&condition))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return model.ReasonCancelled, nil

@@ -430,6 +430,10 @@ func TestUnclaim(t *testing.T) {
 		back, err := st.Unclaim(ctx, "n#1", r.ID, "", 105, t0)
 		require.NoError(t, err)
 		require.False(t, back, "it was claimed anew and is on its way")
+		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseUnknown, Msg: "of the first call", SentMS: 50}}, t0, nil))
+		got, err = st.Run(ctx, r.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 110, got.SentMS, "the time of the later call counts")
 	})
 }
 
