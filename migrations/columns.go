@@ -57,6 +57,16 @@ func trustColumns() []column {
 	}
 }
 
+// truthColumns: reasons as data, and what ends sessions.
+func truthColumns() []column {
+	return []column{
+		// JSON: reasons with their arguments, and whom the route asked (model.RunNote)
+		{"xxl_job_log", "run_note", "TEXT NULL"},
+		// grows with each change of the password: sessions of an older one are over
+		{"carillon_user", "session_generation", "BIGINT NULL"},
+	}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

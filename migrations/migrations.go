@@ -133,6 +133,7 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	columns := goose.NewGoMigration(2, &goose.GoFunc{RunDB: addCarillonColumns(engine, carillonColumns(), carillonIndexes())}, nil)
 	trust := goose.NewGoMigration(5, &goose.GoFunc{RunDB: addCarillonColumns(engine, trustColumns(), trustIndexes())}, nil)
 	lean := goose.NewGoMigration(6, &goose.GoFunc{RunDB: leanIndexes(engine)}, nil)
+	truth := goose.NewGoMigration(7, &goose.GoFunc{RunDB: addCarillonColumns(engine, truthColumns(), nil)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth))
 }
