@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/protocol"
 	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
 	"github.com/carillon-scheduler/carillon/store"
 )
 
@@ -33,14 +34,14 @@ var (
 type ringing struct{ *executorclient.Client }
 
 // Run implements scheduler.Executor.
-func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) scheduler.Sent {
+func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) call.Sent {
 	out := r.Client.Run(ctx, address, t)
-	sent := scheduler.Sent{Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable, Gone: out.Unreachable && errors.Is(out.Err, syscall.ECONNREFUSED)}
+	sent := call.Sent{Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable, Gone: out.Unreachable && errors.Is(out.Err, syscall.ECONNREFUSED)}
 	switch out.State {
 	case executorclient.Accepted:
-		sent.State = scheduler.SentAccepted
+		sent.State = call.Accepted
 	case executorclient.Refused:
-		sent.State = scheduler.SentRefused
+		sent.State = call.Refused
 	}
 	return sent
 }
@@ -65,7 +66,7 @@ func (r ringing) GlobalIdleBeat(ctx context.Context, address string) (bool, erro
 // gone marks the errors that mean that nothing listens at the address.
 func gone(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("%w: %w", scheduler.ErrGone, err)
+		return fmt.Errorf("%w: %w", call.ErrGone, err)
 	}
 	return err
 }

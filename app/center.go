@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/migrations"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
 	"github.com/carillon-scheduler/carillon/store"
 )
 
@@ -228,7 +229,7 @@ func (c *Center) ready(ctx context.Context) error {
 }
 
 // loopLines say for each loop when it last succeeded.
-func loopLines(list []scheduler.Liveness, now time.Time) string {
+func loopLines(list []loop.Liveness, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	for _, l := range list {

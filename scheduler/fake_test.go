@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
 )
 
 // memory is a Store in memory for what must fail on command. What the SQL does
@@ -228,7 +229,7 @@ func (m *memory) StoreHandled(_ context.Context, list []model.Handled, _ time.Ti
 // fakeExec is an executor that behaves as told.
 type fakeExec struct {
 	mu      sync.Mutex
-	sent    Sent
+	sent    call.Sent
 	hang    bool // until the context ends
 	idle    bool
 	idleErr error
@@ -237,14 +238,14 @@ type fakeExec struct {
 	rings   []int64
 }
 
-func (f *fakeExec) Run(ctx context.Context, _ string, t protocol.Trigger) Sent {
+func (f *fakeExec) Run(ctx context.Context, _ string, t protocol.Trigger) call.Sent {
 	f.mu.Lock()
 	f.rings = append(f.rings, t.LogID)
 	sent, hang := f.sent, f.hang
 	f.mu.Unlock()
 	if hang {
 		<-ctx.Done()
-		return Sent{State: SentUnknown, Msg: ctx.Err().Error()}
+		return call.Sent{State: call.Unknown, Msg: ctx.Err().Error()}
 	}
 	return sent
 }

@@ -11,20 +11,24 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
+	"github.com/carillon-scheduler/carillon/scheduler/dispatch"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
+	"github.com/carillon-scheduler/carillon/scheduler/node"
+	"github.com/carillon-scheduler/carillon/scheduler/plan"
+	"github.com/carillon-scheduler/carillon/scheduler/settle"
+	"github.com/carillon-scheduler/carillon/scheduler/upkeep"
 )
 
 // Scheduler is all loops of one node.
 type Scheduler struct {
-	store   Store
-	cfg     Config
-	node    *node
-	ring    *ring
-	disp    *dispatcher
-	accepts *accepts
-	done    *batcher[model.Handled, model.HandledStatus]
-	fetch   *loop
-	loops   []*loop // planning first
-	clock   stepWatch
+	store Store
+	cfg   config.Config
+	node  *node.Node
+	disp  *dispatch.Dispatcher
+	fetch *loop.Loop
+	loops []*loop.Loop // planning first
 
 	fatal     chan error
 	mu        sync.Mutex // start and stop, one at a time
@@ -40,72 +44,57 @@ type Scheduler struct {
 }
 
 // New builds the loops; nothing runs before Start.
-func New(store Store, exec Executor, cfg Config) *Scheduler {
-	cfg = cfg.withDefaults()
+func New(store Store, exec call.Executor, cfg Config) *Scheduler {
+	cfg = cfg.WithDefaults()
 	s := &Scheduler{store: store, cfg: cfg, fatal: make(chan error, 1)}
-	s.node = &node{store: store, cfg: cfg, fatal: s.fail, report: s.describe}
-	s.ring = newRing(cfg.Now, cfg.RingCapacity)
-	s.disp = newDispatcher(store, exec, cfg, s.node, s.ring)
-	s.accepts = s.disp.accepts
-	s.done = newBatcher(maxBatch, s.writeHandled)
-	s.fetch = &loop{name: "fetch", every: 500 * time.Millisecond, nudge: make(chan struct{}, 1),
-		body:   func(ctx context.Context, now time.Time) error { return s.fetchDue(ctx, now.Add(fetchAhead)) },
-		nudged: s.fetchDue}
+	s.node = &node.Node{Store: store, Cfg: cfg, Fatal: s.fail, Report: s.describe}
+	s.disp = dispatch.New(store, exec, cfg, s.node)
+	s.disp.Nudge = s.Nudge
+	s.fetch = &loop.Loop{Name: "fetch", Every: 500 * time.Millisecond, Nudge: make(chan struct{}, 1),
+		Body:   func(ctx context.Context, now time.Time) error { return s.disp.Fetch(ctx, now.Add(dispatch.FetchAhead)) },
+		Nudged: s.disp.Fetch}
 
-	plan := &planner{store: store, cfg: cfg, owners: s.node.owners, planned: s.Nudge, noted: s.notePlan}
-	settle := &settler{store: store, exec: exec, cfg: cfg, node: s.node, nudge: s.Nudge, inFlight: s.inFlight, unsent: s.disp.putBackUnsent}
-	settling := &loop{name: "settle", every: 2 * time.Second, nudge: make(chan struct{}, 1), body: settle.settle, nudged: settle.settle}
-	take := &takeover{store: store, cfg: cfg, node: s.node, nudge: func() {
+	planner := &plan.Planner{Store: store, Cfg: cfg, Owners: s.node.Owners, Planned: s.Nudge, Noted: s.node.NotePlan}
+	settler := &settle.Settler{Store: store, Exec: exec, Cfg: cfg, Owner: s.node.Owner, Nudge: s.Nudge, InFlight: s.disp.InFlight, Unsent: s.disp.PutBackUnsent}
+	settling := &loop.Loop{Name: "settle", Every: 2 * time.Second, Nudge: make(chan struct{}, 1), Body: settler.Settle, Nudged: settler.Settle}
+	take := &node.Takeover{Store: store, Cfg: cfg, Node: s.node, Nudge: func() {
 		s.Nudge()
-		settling.wake()
+		settling.Wake()
 	}}
-	lost := newLostMonitor(store, exec, cfg)
-	lost.leads, lost.complete = s.node.leads, s.Complete
-	s.disp.gone = lost.noteGone
-	adopt := &loop{name: "takeover", every: time.Second, nudge: make(chan struct{}, 1), body: take.adopt, nudged: take.adopt}
-	s.node.gone = adopt.wake
+	lost := settle.NewLostMonitor(store, exec, cfg)
+	lost.Leads, lost.Complete = s.node.Leads, s.Complete
+	s.disp.Gone = lost.NoteGone
+	adopt := &loop.Loop{Name: "takeover", Every: time.Second, Nudge: make(chan struct{}, 1), Body: take.Adopt, Nudged: take.Adopt}
+	s.node.Gone = adopt.Wake
+	keep := &upkeep.Upkeep{Store: store, Cfg: cfg, Leads: s.node.Leads}
 	jitter := func(d time.Duration) time.Duration { return rand.N(d) }
-	s.loops = []*loop{
-		{name: "plan", every: time.Second, body: plan.plan},
+	s.loops = []*loop.Loop{
+		{Name: "plan", Every: time.Second, Body: planner.Plan},
 		s.fetch,
 		adopt,
-		{name: "beat", every: time.Second, body: func(ctx context.Context, now time.Time) error {
-			if s.node.sinceBeat(now) > cfg.TakeoverWindow { // before the beat: until then nothing is rung
-				if err := take.afterPause(ctx, now); err != nil {
+		{Name: "beat", Every: time.Second, Body: func(ctx context.Context, now time.Time) error {
+			if s.node.SinceBeat(now) > cfg.TakeoverWindow { // before the beat: until then nothing is rung
+				if err := take.AfterPause(ctx, now); err != nil {
 					return err
 				}
 			}
-			return s.node.beat(ctx, now)
+			return s.node.Beat(ctx, now)
 		}},
-		{name: "routes", every: time.Second, body: shareRoutes(store, s.disp.route)},
-		{name: "accept", every: acceptDelay / 2, body: s.accepts.flush},
+		{Name: "routes", Every: time.Second, Body: s.disp.ShareRoutes},
+		{Name: "accept", Every: dispatch.AcceptEvery, Body: s.disp.FlushAccepts},
 		settling,
-		{name: "lost", every: 2 * time.Second, body: lost.check},
-		{name: "registry", every: 10 * time.Second, body: s.sweepRegistry, jitter: jitter},
-		{name: "retention", every: 10 * time.Minute, body: s.retention, jitter: jitter},
+		{Name: "lost", Every: 2 * time.Second, Body: lost.Check},
+		{Name: "registry", Every: 10 * time.Second, Body: keep.SweepRegistry, Jitter: jitter},
+		{Name: "retention", Every: 10 * time.Minute, Body: keep.Retention, Jitter: jitter},
 	}
 	return s
 }
 
-func (s *Scheduler) inFlight(id int64) bool {
-	_, sending := s.disp.inFlight.Load(id)
-	return sending || s.accepts.has(id)
-}
-
-// notePlan writes down that everything due was planned, and by whom.
-func (s *Scheduler) notePlan(ctx context.Context, now time.Time) error {
-	s.node.mu.Lock()
-	epoch := s.node.epoch
-	s.node.mu.Unlock()
-	return s.store.NotePlan(ctx, s.cfg.NodeName, epoch, now.UnixMilli())
-}
-
 // describe fills in what the node tells the others of itself.
 func (s *Scheduler) describe(ctx context.Context, n *model.Node) {
-	now := s.cfg.Now()
-	n.LateMS = s.disp.counts.lateMS(now)
+	n.LateMS = s.disp.LateMS()
 	// Without the number the beat is still a beat.
-	n.Backlog, _ = s.store.CountDue(ctx, ownerOf(n.Name, n.Epoch), now.UnixMilli())
+	n.Backlog, _ = s.store.CountDue(ctx, node.OwnerOf(n.Name, n.Epoch), s.cfg.Now().UnixMilli())
 }
 
 // planLoops end first at stop; the others go on while calls in flight end.
@@ -122,7 +111,7 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	if err := s.store.EnsureLock(ctx); err != nil {
 		return fmt.Errorf("schedule lock: %w", err)
 	}
-	if err := s.node.join(ctx, s.cfg.Now()); err != nil {
+	if err := s.node.Join(ctx, s.cfg.Now()); err != nil {
 		return err
 	}
 	s.started = true
@@ -133,30 +122,17 @@ func (s *Scheduler) Start(ctx context.Context) error {
 	sendCtx, s.stopSend = context.WithCancel(base)
 	writeCtx, s.stopWrite = context.WithCancel(base)
 
-	s.writing.Go(func() { s.disp.reloads.run(writeCtx, base) })
-	s.writing.Go(func() { s.disp.claims.run(writeCtx, base) })
-	s.writing.Go(func() { s.disp.records.run(writeCtx, base) })
-	s.writing.Go(func() { s.done.run(writeCtx, base) })
-	for range s.cfg.FastWorkers {
-		s.ringing.Go(func() { s.disp.work(ringCtx, sendCtx, s.disp.fast) })
-	}
-	for range s.cfg.SlowWorkers {
-		s.ringing.Go(func() { s.disp.work(ringCtx, sendCtx, s.disp.slow) })
-	}
-	s.ringing.Go(func() {
-		supervise(ringCtx, "ring", s.cfg.Logger, func() {
-			s.ring.run(ringCtx, func(due []*model.Run) { s.disp.fire(ringCtx, due) })
-		})
-	})
+	s.writing.Go(func() { s.disp.Write(writeCtx, base) })
+	s.ringing.Go(func() { s.disp.Ring(ringCtx, sendCtx) })
 	for _, l := range s.loops {
-		if slices.Contains(planLoops, l.name) {
-			s.planning.Go(func() { l.run(planCtx, s.cfg.Now, s.cfg.Logger) })
+		if slices.Contains(planLoops, l.Name) {
+			s.planning.Go(func() { l.Run(planCtx, s.cfg.Now, s.cfg.Logger) })
 		} else {
-			s.writing.Go(func() { l.run(writeCtx, s.cfg.Now, s.cfg.Logger) })
+			s.writing.Go(func() { l.Run(writeCtx, s.cfg.Now, s.cfg.Logger) })
 		}
 	}
 	s.running.Store(true)
-	s.cfg.Logger.Info("scheduler started", "node", s.node.owner())
+	s.cfg.Logger.Info("scheduler started", "node", s.node.Owner())
 	return nil
 }
 
@@ -174,7 +150,7 @@ func (s *Scheduler) StopScheduling(ctx context.Context) {
 	s.stopPlan()
 	s.planning.Wait()
 	s.stopRing()
-	s.ring.clear()
+	s.disp.Clear()
 	s.handOver(ctx)
 	drained := make(chan struct{})
 	go func() { s.ringing.Wait(); close(drained) }()
@@ -195,11 +171,11 @@ func (s *Scheduler) StopScheduling(ctx context.Context) {
 func (s *Scheduler) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := s.node.leave(ctx, s.cfg.Now()); err != nil {
+	if err := s.node.Leave(ctx, s.cfg.Now()); err != nil {
 		s.cfg.Logger.Error("cannot tell the other nodes that this one stops", "error", err)
 	}
-	me := s.node.owner()
-	others := slices.DeleteFunc(slices.Clone(s.node.owners()), func(o string) bool { return o == me })
+	me := s.node.Owner()
+	others := slices.DeleteFunc(slices.Clone(s.node.Owners()), func(o string) bool { return o == me })
 	if len(others) == 0 {
 		return
 	}
@@ -222,19 +198,16 @@ func (s *Scheduler) Close(ctx context.Context) {
 	s.stopSend()
 	s.stopWrite()
 	s.writing.Wait()
-	if err := s.accepts.flushAll(context.WithoutCancel(ctx)); err != nil {
+	if err := s.disp.FlushAll(context.WithoutCancel(ctx)); err != nil {
 		s.cfg.Logger.Warn("cannot write down what executors took, they will be asked", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	s.node.mu.Lock()
-	epoch := s.node.epoch
-	s.node.mu.Unlock()
-	if err := s.store.LeaveNode(ctx, s.cfg.NodeName, epoch); err != nil {
+	if err := s.node.Goodbye(ctx); err != nil {
 		s.cfg.Logger.Warn("cannot say goodbye to the other nodes", "error", err)
 	}
 	s.started = false
-	s.cfg.Logger.Info("scheduler stopped", "node", s.node.owner())
+	s.cfg.Logger.Info("scheduler stopped", "node", s.node.Owner())
 }
 
 // Fatal delivers at most one error after which the process must end.
@@ -248,114 +221,31 @@ func (s *Scheduler) fail(err error) {
 }
 
 // Owner is the identity that runs rung by this node carry.
-func (s *Scheduler) Owner() string { return s.node.owner() }
+func (s *Scheduler) Owner() string { return s.node.Owner() }
 
 // Nudge makes the node look for new planned runs at once.
-func (s *Scheduler) Nudge() { s.fetch.wake() }
-
-const (
-	// fetchAhead is how far before their instants runs are loaded into the ring.
-	fetchAhead = 1500 * time.Millisecond
-	// backlogAge is how late a run is that belongs to the backlog.
-	backlogAge = 2 * time.Second
-	// backlogShare is which part of the ring the oldest runs of the backlog may take,
-	// and again its newest: what waits for an executor that hangs never fills it.
-	backlogShare = 5
-)
-
-// fetchDue loads this node's planned runs up to the given instant.
-func (s *Scheduler) fetchDue(ctx context.Context, until time.Time) error {
-	room := s.ring.room()
-	if room == 0 {
-		return nil
-	}
-	owner, old := s.node.owner(), s.cfg.Now().Add(-backlogAge).UnixMilli()
-	backlogRoom := max(1, s.cfg.RingCapacity/backlogShare)
-	var ids []int64
-	for _, part := range []struct {
-		after, until int64
-		limit        int
-		latest       bool
-	}{
-		// What is known already is listed again, so the limit must leave room for it.
-		{old, until.UnixMilli(), room + s.ring.size(), false},
-		{0, old, backlogRoom, false},
-		{0, old, backlogRoom, true},
-	} {
-		list, err := s.store.PlannedIDs(ctx, owner, part.after, part.until, part.limit, part.latest)
-		if err != nil {
-			return fmt.Errorf("planned runs: %w", err)
-		}
-		ids = append(ids, s.ring.unknown(list)...)
-		if !part.latest && part.after == 0 && len(list) < backlogRoom {
-			break // that was all of it
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	runs, err := s.store.RunsByID(ctx, ids[:min(len(ids), room)])
-	if err != nil {
-		return fmt.Errorf("planned runs: %w", err)
-	}
-	s.ring.add(runs)
-	return nil
-}
+func (s *Scheduler) Nudge() { s.fetch.Wake() }
 
 // Complete stores results and returns when they are stored, with what became of
 // each. What follows from them (retry, children) is stored with them.
 func (s *Scheduler) Complete(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
-	return s.done.do(ctx, list...)
-}
-
-func (s *Scheduler) writeHandled(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
-	now := s.cfg.Now()
-	// What executors took a moment ago is written down with the result.
-	var noted []model.Dispatch
-	for i := range list {
-		if d, ok := s.accepts.take(list[i].RunID); ok {
-			noted = append(noted, d)
-			list[i].AcceptedMS, list[i].TriggerMsg = d.AtMS, d.Msg
-		}
-	}
-	follow, after := Follower(now, s.node.owner()), false
-	statuses, err := s.store.StoreHandled(ctx, list, now, func(run model.Run, jobs map[int]model.Job) []model.Run {
-		runs := follow(run, jobs)
-		after = after || len(runs) > 0
-		return runs
-	})
-	if err != nil {
-		for _, d := range noted {
-			s.accepts.add(d)
-		}
-		return nil, err
-	}
-	s.disp.counts.callbacks(len(list))
-	if after {
-		s.Nudge() // a child or a retry may be due
-	}
-	return statuses, nil
+	return s.disp.Complete(ctx, list)
 }
 
 // Stats are the numbers of one node.
 type Stats struct {
-	Counters
-	InRing, Open int // runs in memory, calls and notes in progress
-	Loops        []Liveness
+	dispatch.Stats
+	Loops []loop.Liveness
 }
 
 // Stats tells what the node does.
-func (s *Scheduler) Stats() Stats {
-	out := Stats{Counters: s.disp.counts.snapshot(), InRing: s.ring.size(), Loops: s.Liveness()}
-	s.disp.inFlight.Range(func(any, any) bool { out.Open++; return true })
-	return out
-}
+func (s *Scheduler) Stats() Stats { return Stats{Stats: s.disp.Stats(), Loops: s.Liveness()} }
 
 // Liveness says for every loop when it last succeeded.
-func (s *Scheduler) Liveness() []Liveness {
-	out := make([]Liveness, len(s.loops))
+func (s *Scheduler) Liveness() []loop.Liveness {
+	out := make([]loop.Liveness, len(s.loops))
 	for i, l := range s.loops {
-		out[i] = l.liveness()
+		out[i] = l.Liveness()
 	}
 	return out
 }

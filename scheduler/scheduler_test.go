@@ -12,9 +12,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
+	"github.com/carillon-scheduler/carillon/scheduler/settle"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func small() Config {
 	return Config{NodeName: "n", FastWorkers: 4, SlowWorkers: 2, Location: time.UTC}
@@ -80,9 +85,9 @@ func TestThreeOutcomesOfRinging(t *testing.T) {
 		code   int
 		reason string
 	}{
-		"accepted":    {&fakeExec{sent: Sent{State: SentAccepted}}, model.PhaseAccepted, 200, ""},
-		"refused":     {&fakeExec{sent: Sent{State: SentRefused, Code: 401, Msg: "no"}}, model.PhaseFinished, 401, model.ReasonRefused},
-		"unreachable": {&fakeExec{sent: Sent{State: SentRefused, Unreachable: true}}, model.PhaseFinished, 500, model.ReasonUnreached},
+		"accepted":    {&fakeExec{sent: call.Sent{State: call.Accepted}}, model.PhaseAccepted, 200, ""},
+		"refused":     {&fakeExec{sent: call.Sent{State: call.Refused, Code: 401, Msg: "no"}}, model.PhaseFinished, 401, model.ReasonRefused},
+		"unreachable": {&fakeExec{sent: call.Sent{State: call.Refused, Unreachable: true}}, model.PhaseFinished, 500, model.ReasonUnreached},
 		// busy afterwards: it may have it, so it is neither failed nor rung again
 		"time-out": {&fakeExec{hang: true}, model.PhaseUnknown, 0, ""},
 	} {
@@ -112,7 +117,7 @@ func TestUnknownIsSettledByAsking(t *testing.T) {
 		rings int
 	}{
 		"the log shows it":         {&fakeExec{idle: true, lines: 3}, 0, model.PhaseAccepted, 0},
-		"idle without a log":       {&fakeExec{idle: true, sent: Sent{State: SentAccepted}}, 0, model.PhaseAccepted, 1},
+		"idle without a log":       {&fakeExec{idle: true, sent: call.Sent{State: call.Accepted}}, 0, model.PhaseAccepted, 1},
 		"busy without a log: wait": {&fakeExec{}, 0, model.PhaseUnknown, 0},
 		"no log to be had: wait":   {&fakeExec{idle: true, logErr: errors.New("no")}, 0, model.PhaseUnknown, 0},
 		"silent: wait":             {&fakeExec{idleErr: errors.New("gone")}, 0, model.PhaseUnknown, 0},
@@ -136,38 +141,8 @@ func TestUnknownIsSettledByAsking(t *testing.T) {
 	}
 }
 
-func TestAClaimThatIsTooOldIsNotSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, exec := newMemory(), &fakeExec{sent: Sent{State: SentAccepted}}
-		cfg := small().withDefaults()
-		// The clock jumps by 20 s between claim and call: the process was stopped.
-		calls := 0
-		base := time.Now()
-		cfg.Now = func() time.Time {
-			if calls++; calls > 1 {
-				return base.Add(20 * time.Second)
-			}
-			return base
-		}
-		n := &node{store: m, cfg: cfg}
-		d := newDispatcher(m, exec, cfg, n, newRing(cfg.Now, 10))
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); d.claims.run(ctx, ctx) }()
-		m.put(planned(1))
-		r := m.get(1)
-		calls = 0
-		j := &job{run: &r, def: &model.Definition{ID: 1}, group: &model.Group{}, loadedAt: base, address: "http://a/"}
-		d.send(t.Context(), j)
-		require.Empty(t, exec.rings)
-		require.Equal(t, model.PhaseSending, m.get(1).Phase, "left to be settled")
-		cancel()
-		<-done
-	})
-}
-
 func TestLostMonitorAsksFirst(t *testing.T) {
-	gone := fmt.Errorf("%w: connection refused", ErrGone)
+	gone := fmt.Errorf("%w: connection refused", call.ErrGone)
 	for name, tc := range map[string]struct {
 		exec   func(f *fakeExec, age time.Duration)
 		beats  bool
@@ -200,10 +175,10 @@ func TestLostMonitorAsksFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m, exec, began := newMemory(), &fakeExec{}, time.Now()
-				lost := newLostMonitor(m, exec, small().withDefaults())
-				lost.leads = func() bool { return true }
+				lost := settle.NewLostMonitor(m, exec, small().WithDefaults())
+				lost.Leads = func() bool { return true }
 				var when time.Duration
-				lost.complete = func(_ context.Context, list []model.Handled) ([]model.HandledStatus, error) {
+				lost.Complete = func(_ context.Context, list []model.Handled) ([]model.HandledStatus, error) {
 					require.Equal(t, model.ReasonLost, list[0].Reason)
 					if when == 0 {
 						when = time.Since(began)
@@ -220,7 +195,7 @@ func TestLostMonitorAsksFirst(t *testing.T) {
 					if tc.beats {
 						m.regs = []model.Registration{{Address: "http://a/", Beat: time.Now()}}
 					}
-					require.NoError(t, lost.check(t.Context(), time.Now()))
+					require.NoError(t, lost.Check(t.Context(), time.Now()))
 				}
 				require.Equal(t, tc.lost, when > 0, "lost after %s", when)
 				require.GreaterOrEqual(t, when, tc.before)
@@ -245,6 +220,6 @@ func TestCompleteAnswersAfterItIsStored(t *testing.T) {
 		require.Error(t, err, "not stored, so not acknowledged")
 		s.Close(t.Context())
 		_, err = s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}})
-		require.ErrorIs(t, err, errStopped)
+		require.ErrorIs(t, err, loop.ErrStopped)
 	})
 }

@@ -15,101 +15,9 @@ import (
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
 )
-
-// TestRetriesWait: fixed or growing, never longer than the limit.
-func TestRetriesWait(t *testing.T) {
-	for name, tc := range map[string]struct {
-		job  model.Job
-		want []time.Duration // after the first, second, … failure
-	}{
-		"at once by default": {model.Job{RetryCount: 2}, []time.Duration{0, 0}},
-		"fixed":              {model.Job{RetryCount: 3, RetryDelaySec: 30}, []time.Duration{30 * time.Second, 30 * time.Second, 30 * time.Second}},
-		"growing": {model.Job{RetryCount: 4, RetryDelaySec: 10, RetryGrowing: true},
-			[]time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}},
-		"growing stops at the limit": {model.Job{RetryCount: 2, RetryDelaySec: model.MaxRetryDelaySec - 1, RetryGrowing: true},
-			[]time.Duration{(model.MaxRetryDelaySec - 1) * time.Second, model.MaxRetryDelaySec * time.Second}},
-		"a billion growing retries": {model.Job{RetryCount: 1_000_000_000, RetryDelaySec: 1, RetryGrowing: true}, []time.Duration{time.Second, 2 * time.Second}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tc.job.ID = 1
-			run := model.Run{ID: 5, JobID: 1, HandleCode: 500, RetryLeft: tc.job.RetryCount}
-			for i, want := range tc.want {
-				got := Follower(t0, "n#1")(run, map[int]model.Job{1: tc.job})
-				require.Len(t, got, 1)
-				require.Equal(t, t0.Add(want).UnixMilli(), got[0].PlannedMS, "after failure %d", i+1)
-				run = model.Run{ID: run.ID + 1, FirstID: 5, JobID: 1, HandleCode: 500, RetryLeft: got[0].RetryLeft}
-			}
-		})
-	}
-}
-
-// TestCyclesStopAtRunTime: somebody wrote into the table that 1 starts 2 and 2
-// starts 1. The chain ends with a missed row that says why.
-func TestCyclesStopAtRunTime(t *testing.T) {
-	jobs := map[int]model.Job{1: {ID: 1, ChildIDs: "2"}, 2: {ID: 2, ChildIDs: "1"}}
-	follow := Follower(t0, "n#1")
-	first := follow(model.Run{ID: 10, JobID: 1, HandleCode: 200}, jobs)
-	require.Equal(t, model.PhasePlanned, first[0].Phase)
-	first[0].ID, first[0].HandleCode = 11, 200
-	second := follow(first[0], jobs)
-	require.Len(t, second, 1)
-	require.Equal(t, model.PhaseMissed, second[0].Phase)
-	require.Equal(t, model.ReasonCycle, second[0].Reason)
-	require.Contains(t, second[0].TriggerMsg, "1 > 2 > 1")
-
-	// A long chain without a circle ends too, some day.
-	long := map[int]model.Job{}
-	for i := 1; i <= 100; i++ {
-		long[i] = model.Job{ID: i, ChildIDs: fmt.Sprint(i + 1)}
-	}
-	run, n := model.Run{ID: 1, JobID: 1, HandleCode: 200}, 1
-	for {
-		next := follow(run, long)
-		require.Len(t, next, 1)
-		require.LessOrEqual(t, len(next[0].Lineage), 255)
-		if next[0].Phase == model.PhaseMissed {
-			break
-		}
-		n++
-		run = next[0]
-		run.ID, run.HandleCode = int64(n), 200
-	}
-	require.Equal(t, maxGenerations, n)
-}
-
-// TestAStepOfTheClockNeitherLosesNorRepeats: the wall clock is set forward and
-// back between passes of the planner. Each second is decided exactly once.
-func TestAStepOfTheClockNeitherLosesNorRepeats(t *testing.T) {
-	for _, steps := range [][]time.Duration{
-		{time.Second, 10 * time.Minute, time.Second, time.Second},
-		{time.Second, -10 * time.Minute, time.Second, 10 * time.Minute, time.Second},
-		{time.Second, -time.Hour, 2 * time.Hour, -time.Hour, time.Second, time.Second},
-	} {
-		for _, misfire := range []model.MisfireStrategy{model.MisfireSkip, model.MisfireFireOnce} {
-			job := model.Job{ID: 1, ScheduleType: model.ScheduleFixRate, ScheduleConf: "1", Misfire: misfire, Status: model.JobRunning, NextMS: t0.UnixMilli()}
-			sched, err := ScheduleOf(job)
-			require.NoError(t, err)
-			decided := map[int64]int{}
-			now := t0
-			for _, step := range steps {
-				if job.NextMS <= now.Add(5*time.Second).UnixMilli() {
-					p := Plan(now, job, model.Group{}, sched, "n#1", PlanRules{Horizon: 5 * time.Second, MisfireAfter: 5 * time.Second, MaxMissedRows: 10000, Location: time.UTC})
-					for _, r := range p.Runs {
-						decided[r.PlannedMS] += r.Fires()
-					}
-					job.NextMS, job.LastMS = p.NextMS, p.LastMS
-				}
-				now = now.Add(step)
-			}
-			first, last := t0.UnixMilli(), job.NextMS
-			for at := first; at < last; at += 1000 {
-				require.Equal(t, 1, decided[at], "second %d of %d, steps %v", (at-first)/1000, (last-first)/1000, steps)
-			}
-			require.Len(t, decided, int((last-first)/1000))
-		}
-	}
-}
 
 // placeExec answers by address.
 type placeExec struct {
@@ -119,14 +27,14 @@ type placeExec struct {
 	busy  atomic.Bool
 }
 
-func (p *placeExec) Run(_ context.Context, address string, _ protocol.Trigger) Sent {
+func (p *placeExec) Run(_ context.Context, address string, _ protocol.Trigger) call.Sent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls = append(p.calls, address)
 	if p.gone[address] {
-		return Sent{State: SentRefused, Unreachable: true, Gone: true, Msg: "connection refused"}
+		return call.Sent{State: call.Refused, Unreachable: true, Gone: true, Msg: "connection refused"}
 	}
-	return Sent{State: SentAccepted, Code: 200}
+	return call.Sent{State: call.Accepted, Code: 200}
 }
 
 func (p *placeExec) called() []string {
@@ -231,15 +139,15 @@ type hanging struct {
 	rung    map[int64]time.Time
 }
 
-func (h *hanging) Run(ctx context.Context, address string, t protocol.Trigger) Sent {
+func (h *hanging) Run(ctx context.Context, address string, t protocol.Trigger) call.Sent {
 	if address == h.address {
 		<-ctx.Done()
-		return Sent{State: SentUnknown, Msg: ctx.Err().Error()}
+		return call.Sent{State: call.Unknown, Msg: ctx.Err().Error()}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.rung[t.LogID] = time.Now()
-	return Sent{State: SentAccepted, Code: 200}
+	return call.Sent{State: call.Accepted, Code: 200}
 }
 
 // TestNobodyIsForgottenAtAGate: runs are parked at an executor that hangs, and then
@@ -296,53 +204,6 @@ func TestAProcessThatSleptRingsNothingLate(t *testing.T) {
 	})
 }
 
-// TestALockThatNobodyUsesIsAFault: another session holds the schedule lock and
-// does not plan. A node that waits for a planning one is fine.
-func TestALockThatNobodyUsesIsAFault(t *testing.T) {
-	p := &planner{began: t0.Add(-time.Hour)}
-	require.NoError(t, p.someonePlans(t0, t0.Add(-3*time.Second).UnixMilli()))
-	require.NoError(t, (&planner{began: t0}).someonePlans(t0, 0), "nobody has planned yet")
-	require.Error(t, p.someonePlans(t0, 0), "and nobody does")
-	require.ErrorContains(t, p.someonePlans(t0, t0.Add(-time.Minute).UnixMilli()), "xxl_job_lock")
-}
-
-// TestMisfireThresholdOfAJob: the job's own one counts.
-func TestMisfireThresholdOfAJob(t *testing.T) {
-	j := everySecond(t0.Add(-20*time.Second), model.MisfireSkip)
-	require.Len(t, seconds(planOf(t, t0, j, model.Group{}), model.PhaseMissed), 15, "the center's threshold")
-	j.MisfireAfterSec = 60
-	p := planOf(t, t0, j, model.Group{})
-	require.Empty(t, seconds(p, model.PhaseMissed))
-	require.Len(t, seconds(p, model.PhasePlanned), 26)
-}
-
-// TestALongOutageMakesTheNewestFire: more fires were missed than are walked.
-func TestALongOutageMakesTheNewestFire(t *testing.T) {
-	for _, kind := range []model.ScheduleType{model.ScheduleCron, model.ScheduleFixRate} {
-		j := everySecond(t0.Add(-10*time.Hour), model.MisfireFireOnce)
-		if j.ScheduleType = kind; kind == model.ScheduleFixRate {
-			j.ScheduleConf = "1"
-		}
-		p := planOf(t, t0, j, model.Group{})
-		var made []int64
-		missed := 0
-		for _, r := range p.Runs {
-			if r.TriggerType == model.TriggerMisfire && r.Phase == model.PhasePlanned {
-				made = append(made, r.PlannedMS)
-			}
-			if r.Phase == model.PhaseMissed {
-				missed += r.Fires()
-			}
-		}
-		require.Equal(t, []int64{t0.Add(-6 * time.Second).UnixMilli()}, made, kind)
-		if kind == model.ScheduleFixRate {
-			require.Equal(t, 10*3600-5-1, missed)
-		} else {
-			require.GreaterOrEqual(t, missed, maxMissedScan)
-		}
-	}
-}
-
 // TestDiscardedIsNotFailed: the executor refuses because it is busy with the job
 // and the job discards later runs.
 func TestDiscardedIsNotFailed(t *testing.T) {
@@ -351,7 +212,7 @@ func TestDiscardedIsNotFailed(t *testing.T) {
 			m := newMemory()
 			m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteFirst, Block: block}
 			m.put(planned(1))
-			s := New(m, &fakeExec{sent: Sent{State: SentRefused, Code: 500, Msg: "block strategy effect"}, idle: false}, small())
+			s := New(m, &fakeExec{sent: call.Sent{State: call.Refused, Code: 500, Msg: "block strategy effect"}, idle: false}, small())
 			require.NoError(t, s.Start(t.Context()))
 			time.Sleep(3 * time.Second)
 			s.Close(t.Context())
@@ -368,7 +229,7 @@ func TestDiscardedIsNotFailed(t *testing.T) {
 // panicking is an executor whose client has a bug.
 type panicking struct{ fakeExec }
 
-func (p *panicking) Run(context.Context, string, protocol.Trigger) Sent { panic("a bug") }
+func (p *panicking) Run(context.Context, string, protocol.Trigger) call.Sent { panic("a bug") }
 
 // TestAPanicIsOneRunsMatter: the workers, the ring and the loops go on.
 func TestAPanicIsOneRunsMatter(t *testing.T) {
@@ -401,7 +262,8 @@ func TestLoopsStartAndStopUnderLoad(t *testing.T) {
 				m.put(r)
 			}
 			m.broken.Store(round%7 == 3)
-			s := New(m, &fakeExec{sent: Sent{State: SentAccepted}, hang: round%5 == 4}, small())
+			exec := &fakeExec{sent: call.Sent{State: call.Accepted}, hang: round%5 == 4}
+			s := New(m, exec, small())
 			if s.Start(t.Context()) != nil {
 				require.True(t, m.broken.Load())
 				return
@@ -426,8 +288,8 @@ func TestLoopsStartAndStopUnderLoad(t *testing.T) {
 			cancel()
 			callers.Wait()
 			_, err := s.Complete(t.Context(), []model.Handled{{RunID: 1, Code: 200}})
-			require.ErrorIs(t, err, errStopped)
-			require.NotContains(t, strings.Join(rungTwice(s.disp.exec.(*fakeExec)), ","), "twice")
+			require.ErrorIs(t, err, loop.ErrStopped)
+			require.NotContains(t, strings.Join(rungTwice(exec), ","), "twice")
 		})
 	}
 }

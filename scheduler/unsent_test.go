@@ -12,6 +12,9 @@ import (
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/node"
+	"github.com/carillon-scheduler/carillon/scheduler/settle"
 )
 
 // bumpy is a store whose first claim goes wrong.
@@ -105,13 +108,13 @@ type late struct {
 	there atomic.Bool
 }
 
-func (l *late) Run(ctx context.Context, _ string, tr protocol.Trigger) Sent {
+func (l *late) Run(ctx context.Context, _ string, tr protocol.Trigger) call.Sent {
 	l.mu.Lock()
 	l.rings = append(l.rings, tr.LogID)
 	l.mu.Unlock()
 	<-ctx.Done()
 	time.AfterFunc(l.after, func() { l.there.Store(true) })
-	return Sent{State: SentUnknown, Msg: "no answer"}
+	return call.Sent{State: call.Unknown, Msg: "no answer"}
 }
 
 func (l *late) IdleBeat(context.Context, string, int64) (bool, error) { return !l.there.Load(), nil }
@@ -129,7 +132,7 @@ func TestAnExecutorHasTimeToShowARun(t *testing.T) {
 		t.Run(stall.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := &bumpy{memory: newMemory(), stall: stall}
-				exec := &late{after: arrivalGrace - time.Second}
+				exec := &late{after: settle.ArrivalGrace - time.Second}
 				s := New(m, exec, small())
 				require.NoError(t, s.Start(t.Context()))
 				m.put(planned(1))
@@ -156,12 +159,12 @@ func (h *heirs) AdoptRuns(_ context.Context, _, _ []string, limit int) (int, int
 
 // TestAllThatALostNodeLeftIsAdoptedAtOnce, batch after batch.
 func TestAllThatALostNodeLeftIsAdoptedAtOnce(t *testing.T) {
-	h := &heirs{memory: newMemory(), left: 3*adoptBatch + 1}
-	cfg := small().withDefaults()
+	h := &heirs{memory: newMemory(), left: 3*node.AdoptBatch + 1}
+	cfg := small().WithDefaults()
 	cfg.Now = func() time.Time { return t0 }
-	n := &node{store: h, cfg: cfg}
-	require.NoError(t, n.join(t.Context(), t0))
-	take := &takeover{store: h, cfg: cfg, node: n, nudge: func() {}}
-	require.NoError(t, take.adopt(t.Context(), t0))
+	n := &node.Node{Store: h, Cfg: cfg}
+	require.NoError(t, n.Join(t.Context(), t0))
+	take := &node.Takeover{Store: h, Cfg: cfg, Node: n, Nudge: func() {}}
+	require.NoError(t, take.Adopt(t.Context(), t0))
 	require.Zero(t, h.left)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
-	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
@@ -54,9 +54,9 @@ func TestOneUnreadableRowStopsNothing(t *testing.T) {
 			for range 3 { // the first pass may only find the culprit
 				_, _, err := st.PlanDue(t.Context(), t0.UnixMilli(), 10, t0, func(due []model.Job, _ map[int]model.Group) (out []model.JobPlan) {
 					for _, j := range due {
-						s, err := scheduler.ScheduleOf(j)
+						s, err := rule.ScheduleOf(j)
 						require.NoError(t, err)
-						p := scheduler.Plan(t0, j, g, s, "n#1", scheduler.PlanRules{Horizon: 5 * time.Second, MisfireAfter: 5 * time.Second, MaxMissedRows: 1000, Location: time.UTC})
+						p := rule.Plan(t0, j, g, s, "n#1", rule.PlanRules{Horizon: 5 * time.Second, MisfireAfter: 5 * time.Second, MaxMissedRows: 1000, Location: time.UTC})
 						planned[j.ID] += len(p.Runs)
 						out = append(out, p)
 					}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
-	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
@@ -66,7 +66,7 @@ func TestLedger(t *testing.T) {
 		}
 		_, err = st.ClaimRuns(ctx, "n#1", claims, 1)
 		require.NoError(t, err)
-		follow := scheduler.Follower(t0, "n#1")
+		follow := rule.Follower(t0, "n#1")
 		// One succeeds, one fails and is tried again: both were made.
 		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: ids[0], Code: 200, AtMS: 5}, {RunID: ids[1], Code: 500, AtMS: 5}}, t0, follow)
 		require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestALateWordOfAFormerOwnerIsNotHeard(t *testing.T) {
 		r := storetest.Run(t, st, j, func(r *model.Run) { r.Owner, r.RetryLeft = "n2#1", 1 })
 		for _, phase := range []model.RunPhase{model.PhaseFinished, model.PhaseMissed, model.PhaseUnknown} {
 			require.NoError(t, st.RecordDispatches(ctx, "n1#1", []model.Dispatch{{RunID: r.ID, Phase: phase, Code: 500, Reason: model.ReasonRefused, AtMS: 6}}, t0,
-				scheduler.Follower(t0, "n1#1")))
+				rule.Follower(t0, "n1#1")))
 			got, err := st.Run(ctx, r.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.PhasePlanned, got.Phase)
@@ -133,7 +133,7 @@ func TestCountersCountWhatIsWritten(t *testing.T) {
 		parent := storetest.Job(t, st, g.ID, func(j *model.Job) { j.ChildIDs, j.RetryCount = strconv.Itoa(child.ID), 1 })
 		r := storetest.Run(t, st, parent, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerCode = model.PhaseAccepted, 1, 200 })
 		done := func(id int64, code int, reason string) {
-			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, scheduler.Follower(t0, "n#1"))
+			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, rule.Follower(t0, "n#1"))
 			require.NoError(t, err)
 		}
 		done(r.ID, 500, model.ReasonLost)
@@ -184,7 +184,7 @@ func TestALateTruthOfAnEarlierAttempt(t *testing.T) {
 		})
 		lose := func(id int64) {
 			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: id, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonLost, AtMS: 6}},
-				r.TriggerTime, scheduler.Follower(r.TriggerTime, "n#1")))
+				r.TriggerTime, rule.Follower(r.TriggerTime, "n#1")))
 		}
 		account := func(made, open, missed int64) {
 			t.Helper()
@@ -216,7 +216,7 @@ func TestAStopEndsRetriesThatWait(t *testing.T) {
 		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount, j.RetryDelaySec = 1, 3600 })
 		r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerType = model.PhaseSending, 1, model.TriggerCron })
 		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonUnreached, AtMS: 6}},
-			t0, scheduler.Follower(t0, "n#1")))
+			t0, rule.Follower(t0, "n#1")))
 		l, err := st.Ledger(ctx, t0)
 		require.NoError(t, err)
 		require.Equal(t, [3]int64{1, 1, 0}, [3]int64{l.Expected, l.Open, l.Made}, "its retry may still make it")
@@ -246,7 +246,7 @@ func TestChildrenStartOnce(t *testing.T) {
 		}
 		done := func(id int64, code int, reason string) {
 			t.Helper()
-			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, scheduler.Follower(t0, "n#1"))
+			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, rule.Follower(t0, "n#1"))
 			require.NoError(t, err)
 		}
 		t.Run("of a broadcast", func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestChildrenStartOnce(t *testing.T) {
 				})
 				batch = append(batch, model.Handled{RunID: r.ID, Code: 200, AtMS: 5})
 			}
-			_, err := st.StoreHandled(ctx, batch, t0, scheduler.Follower(t0, "n#1"))
+			_, err := st.StoreHandled(ctx, batch, t0, rule.Follower(t0, "n#1"))
 			require.NoError(t, err)
 			require.Len(t, children(), before+1)
 		})
@@ -305,7 +305,7 @@ func TestCoveredIsNotFailed(t *testing.T) {
 		first, second := storetest.Run(t, st, j, running), storetest.Run(t, st, j, running)
 		_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: first.ID, Address: "a"}, {RunID: second.ID, Address: "a"}}, 7)
 		require.NoError(t, err)
-		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: first.ID, Code: 500, Msg: "block strategy effect", AtMS: 9}}, t0, scheduler.Follower(t0, "n#1"))
+		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: first.ID, Code: 500, Msg: "block strategy effect", AtMS: 9}}, t0, rule.Follower(t0, "n#1"))
 		require.NoError(t, err)
 		got, err := st.Run(ctx, first.ID)
 		require.NoError(t, err)

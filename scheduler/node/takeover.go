@@ -1,4 +1,4 @@
-package scheduler
+package node
 
 import (
 	"context"
@@ -7,42 +7,46 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 )
 
-// takeover adopts what dead nodes left behind; the restart of a single node is
+// Takeover adopts what dead nodes left behind; the restart of a single node is
 // the same case.
-type takeover struct {
-	store Store
-	cfg   Config
-	node  *node
-	nudge func()
+type Takeover struct {
+	Store Store
+	Cfg   config.Config
+	Node  *Node
+	Nudge func()
 }
 
 const (
-	adoptBatch = 2000
+	// AdoptBatch is how many runs change hands at once.
+	AdoptBatch = 2000
 	// overdueBatch is how many late runs are decided at once.
 	overdueBatch = 20000
 )
 
-func (t *takeover) adopt(ctx context.Context, now time.Time) error {
+// Adopt takes over all that dead nodes left.
+func (t *Takeover) Adopt(ctx context.Context, now time.Time) error {
 	for {
 		more, err := t.adoptSome(ctx, now)
 		if err != nil || !more || ctx.Err() != nil {
 			return err
 		}
-		now = t.cfg.Now()
+		now = t.Cfg.Now()
 	}
 }
 
 // adoptSome adopts a batch and reports whether there may be more.
-func (t *takeover) adoptSome(ctx context.Context, now time.Time) (more bool, err error) {
+func (t *Takeover) adoptSome(ctx context.Context, now time.Time) (more bool, err error) {
 	// Who slept knows old neighbours: it looks around first.
-	if !t.node.leads() || t.node.sinceBeat(now) > t.cfg.NodeDeadAfter/3 {
+	if !t.Node.Leads() || t.Node.SinceBeat(now) > t.Cfg.NodeDeadAfter/3 {
 		return false, nil
 	}
 	// What is too late is decided while it still belongs to the node that is gone:
 	// after that any of the living might ring it.
-	late, err := t.store.OrphanedRuns(ctx, t.node.owners(), now.Add(-t.cfg.TakeoverWindow).UnixMilli(), overdueBatch)
+	late, err := t.Store.OrphanedRuns(ctx, t.Node.Owners(), now.Add(-t.Cfg.TakeoverWindow).UnixMilli(), overdueBatch)
 	if err != nil {
 		return false, fmt.Errorf("orphaned runs: %w", err)
 	}
@@ -53,20 +57,20 @@ func (t *takeover) adoptSome(ctx context.Context, now time.Time) (more bool, err
 	if len(late) >= overdueBatch && missed > 0 {
 		return true, nil // there may be more of them: nothing changes hands before all are decided
 	}
-	planned, unknown, err := t.store.AdoptRuns(ctx, t.node.living(), t.node.owners(), adoptBatch)
+	planned, unknown, err := t.Store.AdoptRuns(ctx, t.Node.Living(), t.Node.Owners(), AdoptBatch)
 	if err != nil {
 		return false, fmt.Errorf("adopt runs: %w", err)
 	}
 	if planned == 0 && unknown == 0 && missed == 0 {
 		return false, nil
 	}
-	t.cfg.Logger.Info("took over runs of a node that is gone", "planned", planned, "unknown", unknown, "missed", missed)
-	t.nudge()
-	return planned >= adoptBatch || unknown >= adoptBatch, nil
+	t.Cfg.Logger.Info("took over runs of a node that is gone", "planned", planned, "unknown", unknown, "missed", missed)
+	t.Nudge()
+	return planned >= AdoptBatch || unknown >= AdoptBatch, nil
 }
 
 // missOverdue ends those of the runs that are beyond the takeover window.
-func (t *takeover) missOverdue(ctx context.Context, now time.Time, runs []model.Run) (int, error) {
+func (t *Takeover) missOverdue(ctx context.Context, now time.Time, runs []model.Run) (int, error) {
 	if len(runs) == 0 {
 		return 0, nil
 	}
@@ -78,11 +82,11 @@ func (t *takeover) missOverdue(ctx context.Context, now time.Time, runs []model.
 			list = append(list, runs[i].JobID)
 		}
 	}
-	jobs, err := t.store.JobsByID(ctx, list)
+	jobs, err := t.Store.JobsByID(ctx, list)
 	if err != nil {
 		return 0, err
 	}
-	_, miss := Overdue(now, t.cfg.TakeoverWindow, runs, jobs)
+	_, miss := rule.Overdue(now, t.Cfg.TakeoverWindow, runs, jobs)
 	if len(miss) == 0 {
 		return 0, nil
 	}
@@ -90,25 +94,25 @@ func (t *takeover) missOverdue(ctx context.Context, now time.Time, runs []model.
 	for i := range miss {
 		byOwner[miss[i].Owner] = append(byOwner[miss[i].Owner], miss[i].ID)
 	}
-	msg := fmt.Sprintf("not made: its node was gone for longer than the takeover window of %s, misfire rule", t.cfg.TakeoverWindow)
+	msg := fmt.Sprintf("not made: its node was gone for longer than the takeover window of %s, misfire rule", t.Cfg.TakeoverWindow)
 	for owner, list := range byOwner {
-		if err := t.store.MissRuns(ctx, owner, list, model.ReasonTakeover, msg, now); err != nil {
+		if err := t.Store.MissRuns(ctx, owner, list, model.ReasonTakeover, msg, now); err != nil {
 			return len(miss), err
 		}
 	}
 	return len(miss), nil
 }
 
-// afterPause looks at this node's own planned runs when the process itself was
+// AfterPause looks at this node's own planned runs when the process itself was
 // stopped for longer than the window (SIGSTOP, a suspended machine).
-func (t *takeover) afterPause(ctx context.Context, now time.Time) error {
-	owner := t.node.owner()
+func (t *Takeover) AfterPause(ctx context.Context, now time.Time) error {
+	owner := t.Node.Owner()
 	for {
-		ids, err := t.store.PlannedIDs(ctx, owner, 0, now.Add(-t.cfg.TakeoverWindow).UnixMilli(), overdueBatch, false)
+		ids, err := t.Store.PlannedIDs(ctx, owner, 0, now.Add(-t.Cfg.TakeoverWindow).UnixMilli(), overdueBatch, false)
 		if err != nil {
 			return err
 		}
-		late, err := t.store.RunsByID(ctx, ids)
+		late, err := t.Store.RunsByID(ctx, ids)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,6 @@
-package scheduler
+// Package loop holds the two shapes in which work is done again and again: a Loop by
+// time, a Batcher by demand.
+package loop
 
 import (
 	"context"
@@ -9,18 +11,18 @@ import (
 	"time"
 )
 
-// loop is one periodic task. Every loop has this shape; its body gets the time
+// Loop is one periodic task. Every loop has this shape; its body gets the time
 // as a parameter and returns what went wrong. A body that panics is reported
 // and tried again at the next tick: no loop ever dies.
-type loop struct {
-	name  string
-	every time.Duration
-	body  func(ctx context.Context, now time.Time) error
-	nudge chan struct{} // optional: run nudged at once
-	// nudged is the body of a pass that was asked for.
-	nudged func(ctx context.Context, now time.Time) error
+type Loop struct {
+	Name  string
+	Every time.Duration
+	Body  func(ctx context.Context, now time.Time) error
+	Nudge chan struct{} // optional: run nudged at once
+	// Nudged is the body of a pass that was asked for.
+	Nudged func(ctx context.Context, now time.Time) error
 
-	jitter func(time.Duration) time.Duration // optional: spreads the passes of many nodes
+	Jitter func(time.Duration) time.Duration // optional: spreads the passes of many nodes
 
 	mu     sync.Mutex
 	lastOK time.Time
@@ -38,40 +40,40 @@ type Liveness struct {
 	Took   time.Duration // all passes together
 }
 
-func (l *loop) run(ctx context.Context, now func() time.Time, log *slog.Logger) {
-	ticker := time.NewTicker(l.every)
+func (l *Loop) Run(ctx context.Context, now func() time.Time, log *slog.Logger) {
+	ticker := time.NewTicker(l.Every)
 	defer ticker.Stop()
 	for {
-		if l.jitter != nil {
+		if l.Jitter != nil {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(l.jitter(l.every / 4)):
+			case <-time.After(l.Jitter(l.Every / 4)):
 			}
 		}
-		l.once(ctx, now, log, l.body)
+		l.once(ctx, now, log, l.Body)
 		for waiting := true; waiting; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
 				waiting = false
-			case <-l.nudge: // nil blocks for ever
-				l.once(ctx, now, log, l.nudged)
+			case <-l.Nudge: // nil blocks for ever
+				l.once(ctx, now, log, l.Nudged)
 			}
 		}
 	}
 }
 
-// wake asks for a pass at once; it does not wait.
-func (l *loop) wake() {
+// Wake asks for a pass at once; it does not wait.
+func (l *Loop) Wake() {
 	select {
-	case l.nudge <- struct{}{}:
+	case l.Nudge <- struct{}{}:
 	default:
 	}
 }
 
-func (l *loop) once(ctx context.Context, now func() time.Time, log *slog.Logger, body func(context.Context, time.Time) error) {
+func (l *Loop) once(ctx context.Context, now func() time.Time, log *slog.Logger, body func(context.Context, time.Time) error) {
 	began := now()
 	err := safely(ctx, began, body)
 	if ctx.Err() != nil {
@@ -83,14 +85,14 @@ func (l *loop) once(ctx context.Context, now func() time.Time, log *slog.Logger,
 	l.stats.Took += now().Sub(began)
 	if err == nil {
 		if l.failed {
-			log.Info("loop works again", "loop", l.name)
+			log.Info("loop works again", "loop", l.Name)
 		}
 		l.failed, l.lastOK = false, now()
 		return
 	}
 	l.failed = true
 	l.stats.Errors++
-	log.Error("loop failed, will be tried again", "loop", l.name, "error", err)
+	log.Error("loop failed, will be tried again", "loop", l.Name, "error", err)
 }
 
 func safely(ctx context.Context, now time.Time, body func(context.Context, time.Time) error) (err error) {
@@ -102,9 +104,9 @@ func safely(ctx context.Context, now time.Time, body func(context.Context, time.
 	return body(ctx, now)
 }
 
-// supervise runs what must not end before ctx does: after a panic it says so and
+// Supervise runs what must not end before ctx does: after a panic it says so and
 // starts it again.
-func supervise(ctx context.Context, name string, log *slog.Logger, run func()) {
+func Supervise(ctx context.Context, name string, log *slog.Logger, run func()) {
 	for {
 		if !panics(func() { run() }, func(p any, stack []byte) {
 			log.Error("part of the scheduler failed and is started again", "part", name, "panic", p, "stack", string(stack))
@@ -130,10 +132,10 @@ func panics(run func(), report func(any, []byte)) (failed bool) {
 	return false
 }
 
-func (l *loop) liveness() Liveness {
+func (l *Loop) Liveness() Liveness {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := l.stats
-	out.Name, out.Every, out.LastOK = l.name, l.every, l.lastOK
+	out.Name, out.Every, out.LastOK = l.Name, l.Every, l.lastOK
 	return out
 }

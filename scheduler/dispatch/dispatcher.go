@@ -1,4 +1,6 @@
-package scheduler
+// Package dispatch takes planned runs from the ring through route, claim and call to
+// their record.
+package dispatch
 
 import (
 	"context"
@@ -11,6 +13,9 @@ import (
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/router"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
 )
 
 // job is one run on its way to an executor.
@@ -26,24 +31,49 @@ type job struct {
 	called   gateKey  // the gate that called it from its parking place
 }
 
-// dispatcher takes due runs through route, claim, call and record. Each step
+// Store is what dispatching needs from the database.
+type Store interface {
+	PlannedIDs(ctx context.Context, owner string, afterMS, untilMS int64, limit int, latest bool) ([]int64, error)
+	RunsByID(ctx context.Context, ids []int64) ([]model.Run, error)
+	CountDue(ctx context.Context, owner string, nowMS int64) (int, error)
+	Definitions(ctx context.Context, ids []int) (map[int]*model.Definition, error)
+	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
+	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
+	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
+	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
+	NoteWaiting(ctx context.Context, owner string, id int64, msg string) error
+	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
+	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
+	AddPicks(ctx context.Context, picks, gone []model.Pick) error
+	Picks(ctx context.Context, jobIDs []int) ([]model.Pick, error)
+}
+
+// Node is who sends.
+type Node interface {
+	Owner() string
+	SinceBeat(now time.Time) time.Duration
+}
+
+// Dispatcher takes due runs through route, claim, call and record. Each step
 // that touches the database is shared by everybody who is at it at the moment.
-type dispatcher struct {
+type Dispatcher struct {
 	store Store
-	exec  Executor
-	cfg   Config
-	node  *node
+	exec  call.Executor
+	cfg   config.Config
+	node  Node
 	ring  *ring
 	route *router.Router
 
 	fast, slow *lane
 	gates      *gates
 	slowness   slowness
-	reloads    *batcher[*model.Run, *job]
-	claims     *batcher[model.Claim, bool]
-	records    *batcher[model.Dispatch, struct{}]
+	reloads    *loop.Batcher[*model.Run, *job]
+	claims     *loop.Batcher[model.Claim, bool]
+	records    *loop.Batcher[model.Dispatch, struct{}]
+	results    *loop.Batcher[model.Handled, model.HandledStatus]
 	accepts    *accepts
-	gone       func(address string, now time.Time) // nothing listened there
+	Nudge      func()                              // new planned runs may be there
+	Gone       func(address string, now time.Time) // nothing listened there
 	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
 	counts     counts
 
@@ -54,7 +84,7 @@ type dispatcher struct {
 // claimLease is how old a claim may be when its run is sent. A process that was
 // stopped in between (SIGSTOP, a long pause) finds its claim too old and does
 // not send: others may have taken the run over.
-func (d *dispatcher) claimLease() time.Duration { return d.cfg.NodeDeadAfter * 8 / 10 }
+func (d *Dispatcher) claimLease() time.Duration { return d.cfg.NodeDeadAfter * 8 / 10 }
 
 const (
 	// maxBatch is about how many runs share one write.
@@ -64,25 +94,65 @@ const (
 	claimBatch = 128
 )
 
-func newDispatcher(store Store, exec Executor, cfg Config, n *node, r *ring) *dispatcher {
-	d := &dispatcher{
-		store: store, exec: exec, cfg: cfg, node: n, ring: r, route: router.New(),
+// New builds a dispatcher; Nudge and Gone are set by whoever knows.
+func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher {
+	d := &Dispatcher{
+		store: store, exec: exec, cfg: cfg, node: n, ring: newRing(cfg.Now, cfg.RingCapacity), route: router.New(),
 		// An address that hangs never holds all workers of a lane.
 		fast: newLane(min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
-		gone:     func(string, time.Time) {},
-		unsent:   map[int64]unsentRun{},
+		Gone:     func(string, time.Time) {}, Nudge: func() {},
+		unsent: map[int64]unsentRun{},
 	}
-	d.reloads = newBatcher(maxBatch, d.load)
-	d.claims = newBatcher(claimBatch, d.writeClaims)
-	d.records = newBatcher(maxBatch, d.writeRecords)
+	d.reloads = loop.NewBatcher(maxBatch, d.load)
+	d.claims = loop.NewBatcher(claimBatch, d.writeClaims)
+	d.records = loop.NewBatcher(maxBatch, d.writeRecords)
+	d.results = loop.NewBatcher(maxBatch, d.writeHandled)
 	return d
 }
 
+// Write runs the writers that everybody shares until ctx ends; what is queued then
+// is written with the detached context last.
+func (d *Dispatcher) Write(ctx, last context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { d.reloads.Run(ctx, last) })
+	all.Go(func() { d.claims.Run(ctx, last) })
+	all.Go(func() { d.records.Run(ctx, last) })
+	all.Go(func() { d.results.Run(ctx, last) })
+	all.Wait()
+}
+
+// Ring runs the ring and the workers until ctx ends. Calls in flight then are ended
+// under send.
+func (d *Dispatcher) Ring(ctx, send context.Context) {
+	var all sync.WaitGroup
+	for range d.cfg.FastWorkers {
+		all.Go(func() { d.work(ctx, send, d.fast) })
+	}
+	for range d.cfg.SlowWorkers {
+		all.Go(func() { d.work(ctx, send, d.slow) })
+	}
+	all.Go(func() {
+		loop.Supervise(ctx, "ring", d.cfg.Logger, func() {
+			d.ring.run(ctx, func(due []*model.Run) { d.fire(ctx, due) })
+		})
+	})
+	all.Wait()
+}
+
+// Clear drops what waits for its instant: this node will not ring it.
+func (d *Dispatcher) Clear() { d.ring.clear() }
+
+// InFlight reports whether a run is being sent, or was taken and is not written down yet.
+func (d *Dispatcher) InFlight(id int64) bool {
+	_, sending := d.inFlight.Load(id)
+	return sending || d.accepts.has(id)
+}
+
 // fire takes runs whose instant has come.
-func (d *dispatcher) fire(ctx context.Context, due []*model.Run) {
-	if d.node.sinceBeat(d.cfg.Now()) > d.cfg.NodeDeadAfter {
+func (d *Dispatcher) fire(ctx context.Context, due []*model.Run) {
+	if d.node.SinceBeat(d.cfg.Now()) > d.cfg.NodeDeadAfter {
 		// The process slept, or the database is away: others may have taken over. The
 		// next beat tells; then what is still ours is read again.
 		for _, r := range due {
@@ -107,7 +177,7 @@ func (d *dispatcher) fire(ctx context.Context, due []*model.Run) {
 	}
 }
 
-func (d *dispatcher) laneOf(now time.Time, j *job) *lane {
+func (d *Dispatcher) laneOf(now time.Time, j *job) *lane {
 	if d.slowness.slow(now, j.run.JobID) {
 		return d.slow
 	}
@@ -115,7 +185,7 @@ func (d *dispatcher) laneOf(now time.Time, j *job) *lane {
 }
 
 // load brings the jobs and executors of many runs in two statements.
-func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error) {
+func (d *Dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error) {
 	now := d.cfg.Now()
 	var jobIDs, groupIDs []int
 	seen := map[int]bool{}
@@ -159,7 +229,7 @@ func (d *dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 
 // work is the body of one worker; it ends when ctx does. send outlives ctx so
 // that a call in flight at stop is finished and recorded.
-func (d *dispatcher) work(ctx, send context.Context, l *lane) {
+func (d *Dispatcher) work(ctx, send context.Context, l *lane) {
 	for {
 		j := l.take()
 		if j == nil {
@@ -180,7 +250,7 @@ func (d *dispatcher) work(ctx, send context.Context, l *lane) {
 
 // safely keeps one run from ending the process, whatever is wrong with it. The
 // row stays as far as it came and is read again or settled.
-func (d *dispatcher) safely(ctx context.Context, l *lane, j *job) {
+func (d *Dispatcher) safely(ctx context.Context, l *lane, j *job) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.cfg.Logger.Error("dispatch failed, the run is read again or settled", "log_id", j.run.ID, "job_id", j.run.JobID,
@@ -193,7 +263,7 @@ func (d *dispatcher) safely(ctx context.Context, l *lane, j *job) {
 }
 
 // dispatch takes one run through all steps.
-func (d *dispatcher) dispatch(ctx context.Context, l *lane, j *job) {
+func (d *Dispatcher) dispatch(ctx context.Context, l *lane, j *job) {
 	place, ok := d.place(ctx, l, j)
 	if !ok {
 		return
@@ -207,7 +277,7 @@ func (d *dispatcher) dispatch(ctx context.Context, l *lane, j *job) {
 
 // place finds the address and a place at it. A run that was called from its
 // parking place and goes elsewhere calls the next one there.
-func (d *dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok bool) {
+func (d *Dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok bool) {
 	called := j.called
 	j.called = gateKey{}
 	defer func() {
@@ -241,11 +311,11 @@ func (d *dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok
 
 // refresh reads the definition again when the run had to wait, so that an edit
 // takes effect.
-func (d *dispatcher) refresh(ctx context.Context, j *job) bool {
+func (d *Dispatcher) refresh(ctx context.Context, j *job) bool {
 	if d.cfg.Now().Sub(j.loadedAt) <= time.Second {
 		return true
 	}
-	fresh, err := d.reloads.do(ctx, j.run)
+	fresh, err := d.reloads.Do(ctx, j.run)
 	if err != nil {
 		d.cfg.Logger.Error("cannot load a due run, it is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 		d.ring.forget(j.run.ID)
@@ -257,7 +327,7 @@ func (d *dispatcher) refresh(ctx context.Context, j *job) bool {
 
 // sendFrom sends from a place and gives it free, whatever happens, before the
 // outcome is written.
-func (d *dispatcher) sendFrom(ctx context.Context, place gateKey, j *job) (model.Dispatch, bool) {
+func (d *Dispatcher) sendFrom(ctx context.Context, place gateKey, j *job) (model.Dispatch, bool) {
 	defer func() {
 		d.letGo(j)
 		d.recall(place.lane, d.gates.leave(place))
@@ -266,7 +336,7 @@ func (d *dispatcher) sendFrom(ctx context.Context, place gateKey, j *job) (model
 }
 
 // recall puts a run that was parked into its lane again.
-func (d *dispatcher) recall(l *lane, next *job) {
+func (d *Dispatcher) recall(l *lane, next *job) {
 	if next != nil {
 		l.push(next)
 	}
@@ -277,7 +347,7 @@ func (d *dispatcher) recall(l *lane, next *job) {
 const busyPause = time.Second
 
 // refuse ends a run for which no executor could be chosen, or lets it wait.
-func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
+func (d *Dispatcher) refuse(ctx context.Context, j *job, err error) {
 	if waits(err) && ctx.Err() == nil {
 		d.wait(ctx, j)
 		return
@@ -287,7 +357,7 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 		d.cfg.Logger.Error("cannot choose an executor, the run is read again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
 		return
 	}
-	claimed, cerr := d.claims.do(ctx, model.Claim{RunID: j.run.ID})
+	claimed, cerr := d.claims.Do(ctx, model.Claim{RunID: j.run.ID})
 	if cerr != nil {
 		d.noteUnsent(j)
 		return
@@ -312,11 +382,11 @@ func (d *dispatcher) refuse(ctx context.Context, j *job, err error) {
 
 // wait lets a run be tried again a little later and says on its row, now and
 // then, what it waits for.
-func (d *dispatcher) wait(ctx context.Context, j *job) {
+func (d *Dispatcher) wait(ctx context.Context, j *job) {
 	now := d.cfg.Now()
 	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
 	if since := waited / busyPause; since < 2 || since%30 == 0 {
-		if err := d.store.NoteWaiting(ctx, d.node.owner(), j.run.ID, "waits for an idle executor: "+j.why); err != nil {
+		if err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, "waits for an idle executor: "+j.why); err != nil {
 			d.cfg.Logger.Warn("cannot note what a run waits for", "log_id", j.run.ID, "error", err)
 		}
 	}

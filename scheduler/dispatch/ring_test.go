@@ -1,8 +1,7 @@
-package scheduler
+package dispatch
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -74,79 +73,6 @@ func TestRingNoticesAStepOfTheClock(t *testing.T) {
 	})
 }
 
-func TestBatcherSharesWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var sizes []int
-		b := newBatcher(10, func(_ context.Context, in []int) ([]int, error) {
-			sizes = append(sizes, len(in))
-			time.Sleep(time.Second)
-			if in[0] < 0 {
-				return nil, errors.New("no")
-			}
-			out := make([]int, len(in))
-			for i, v := range in {
-				out[i] = 2 * v
-			}
-			return out, nil
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); b.run(ctx, context.Background()) }()
-		var wg sync.WaitGroup
-		for i := 1; i <= 9; i++ {
-			wg.Go(func() {
-				out, err := b.do(t.Context(), i)
-				require.NoError(t, err)
-				require.Equal(t, []int{2 * i}, out)
-			})
-		}
-		wg.Wait()
-		require.LessOrEqual(t, len(sizes), 3, "nine items, few writes: %v", sizes)
-		_, err := b.do(t.Context(), -1)
-		require.Error(t, err)
-		cancel()
-		<-done
-		_, err = b.do(t.Context(), 1)
-		require.ErrorIs(t, err, errStopped)
-	})
-}
-
-func TestBatcherWritesWhatIsQueuedAtStop(t *testing.T) {
-	b := newBatcher(10, func(ctx context.Context, in []int) ([]int, error) { return in, ctx.Err() })
-	ctx, cancel := context.WithCancel(t.Context())
-	item := batchItem[int, int]{in: []int{1}, back: make(chan batchBack[int], 1)}
-	b.in <- item
-	cancel()
-	b.run(ctx, context.Background())
-	require.NoError(t, (<-item.back).err, "stored with the detached context")
-}
-
-func TestLoopSurvivesErrorsAndPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		l := &loop{name: "x", every: time.Second, body: func(context.Context, time.Time) error {
-			n++
-			switch n {
-			case 1:
-				panic("boom")
-			case 2:
-				return errors.New("no")
-			}
-			return nil
-		}}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); l.run(ctx, time.Now, Config{}.withDefaults().Logger) }()
-		time.Sleep(1500 * time.Millisecond)
-		require.True(t, l.liveness().LastOK.IsZero())
-		time.Sleep(2 * time.Second)
-		require.False(t, l.liveness().LastOK.IsZero())
-		require.Equal(t, 4, n)
-		cancel()
-		<-done
-	})
-}
-
 func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
 	g, l := newGates(), newLane(1)
 	at := func(address string) gateKey { return gateKey{l, address} }
@@ -164,6 +90,8 @@ func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
 	require.Equal(t, entered, g.enter(gateKey{newLane(1), "x"}, a), "another lane")
 	require.Nil(t, g.leave(at("y")))
 }
+
+var t0 = time.UnixMilli(1_800_000_000_000)
 
 func TestSlowness(t *testing.T) {
 	s := slowness{threshold: 500 * time.Millisecond, limit: 10}

@@ -1,4 +1,5 @@
-package scheduler
+// Package config holds what the rooms of the scheduler are told from outside.
+package config
 
 import (
 	"log/slog"
@@ -43,7 +44,8 @@ type Config struct {
 	RetentionBatch int // default 1000
 }
 
-func (c Config) withDefaults() Config {
+// WithDefaults fills in what is not set.
+func (c Config) WithDefaults() Config {
 	def := func(d *time.Duration, v time.Duration) {
 		if *d == 0 {
 			*d = v

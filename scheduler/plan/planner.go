@@ -1,4 +1,5 @@
-package scheduler
+// Package plan is the loop that writes the runs that are due soon down as rows.
+package plan
 
 import (
 	"context"
@@ -8,37 +9,46 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
 	"github.com/carillon-scheduler/carillon/scheduler/cron"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 )
 
-// planner writes the runs that are due soon down as rows.
-type planner struct {
-	store   Store
-	cfg     Config
-	owners  func() []string                        // living nodes, this one included
-	planned func()                                 // called after new runs were written
-	noted   func(context.Context, time.Time) error // called after everything due was planned
+// Store is what planning needs from the database.
+type Store interface {
+	PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
+		plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error)
+	LastPlanMS(ctx context.Context) (int64, error)
+}
+
+// Planner writes the runs that are due soon down as rows.
+type Planner struct {
+	Store   Store
+	Cfg     config.Config
+	Owners  func() []string                        //  living nodes, this one included
+	Planned func()                                 // called after new runs were written
+	Noted   func(context.Context, time.Time) error // called after everything due was planned
 	turn    atomic.Uint64                          // spreads runs evenly over the owners
 	began   time.Time                              // of the first pass
 	cache   scheduleCache
 }
 
-// plan pages through everything that is due until nothing is left. Whoever does
+// Plan pages through everything that is due until nothing is left. Whoever does
 // not get the lock skips this tick: another node is planning.
 //
 // Jobs are taken up when their next fire is nearer than half the horizon and
 // planned to its end: a job that fires each second is touched every third second.
-func (p *planner) plan(ctx context.Context, now time.Time) error {
+func (p *Planner) Plan(ctx context.Context, now time.Time) error {
 	if p.began.IsZero() {
 		p.began = now
 	}
-	last, err := p.store.LastPlanMS(ctx)
+	last, err := p.Store.LastPlanMS(ctx)
 	if err != nil {
 		return fmt.Errorf("last plan: %w", err)
 	}
 	for {
 		cut := false
-		read, written, err := p.store.PlanDue(ctx, now.Add(p.cfg.Horizon/2).UnixMilli(), p.cfg.PlanPage, now,
+		read, written, err := p.Store.PlanDue(ctx, now.Add(p.Cfg.Horizon/2).UnixMilli(), p.Cfg.PlanPage, now,
 			func(jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
 				plans := p.decide(now, last, jobs, groups)
 				cut = len(plans) < len(jobs)
@@ -51,15 +61,15 @@ func (p *planner) plan(ctx context.Context, now time.Time) error {
 			return fmt.Errorf("plan: %w", err)
 		}
 		if written > 0 {
-			p.planned()
+			p.Planned()
 		}
-		if read < p.cfg.PlanPage && !cut {
-			return p.noted(ctx, now)
+		if read < p.Cfg.PlanPage && !cut {
+			return p.Noted(ctx, now)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		now = p.cfg.Now()
+		now = p.Cfg.Now()
 	}
 }
 
@@ -72,7 +82,7 @@ const lockedTooLong = 15 * time.Second
 
 // someonePlans is the outcome of a pass that did not get the lock: fine while the
 // one who has it plans.
-func (p *planner) someonePlans(now time.Time, lastPlanMS int64) error {
+func (p *Planner) someonePlans(now time.Time, lastPlanMS int64) error {
 	last := p.began
 	if at := time.UnixMilli(lastPlanMS); at.After(last) {
 		last = at
@@ -84,10 +94,10 @@ func (p *planner) someonePlans(now time.Time, lastPlanMS int64) error {
 		last.Format(time.RFC3339))
 }
 
-func (p *planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
-	owners := p.owners()
-	rules := PlanRules{
-		Horizon: p.cfg.Horizon, MisfireAfter: p.cfg.MisfireAfter, MaxMissedRows: p.cfg.MaxMissedRows, Location: p.cfg.Location,
+func (p *Planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
+	owners := p.Owners()
+	rules := rule.PlanRules{
+		Horizon: p.Cfg.Horizon, MisfireAfter: p.Cfg.MisfireAfter, MaxMissedRows: p.Cfg.MaxMissedRows, Location: p.Cfg.Location,
 		LastPlanMS: lastPlanMS,
 	}
 	plans := make([]model.JobPlan, 0, len(jobs))
@@ -103,26 +113,26 @@ func (p *planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, grou
 }
 
 // decideOne keeps one bad job from stopping the loop, whatever is wrong with it.
-func (p *planner) decideOne(now time.Time, job model.Job, group model.Group, owner string, rules PlanRules) (plan model.JobPlan) {
+func (p *Planner) decideOne(now time.Time, job model.Job, group model.Group, owner string, rules rule.PlanRules) (plan model.JobPlan) {
 	defer func() {
 		if x := recover(); x != nil {
-			plan = Quarantine(job, fmt.Sprintf("internal error: %v", x))
+			plan = rule.Quarantine(job, fmt.Sprintf("internal error: %v", x))
 		}
 		if plan.Condition != model.JobNormal {
-			p.cfg.Logger.Warn("job stopped by the scheduler", "job_id", job.ID, "condition", plan.Condition, "reason", plan.Reason)
+			p.Cfg.Logger.Warn("job stopped by the scheduler", "job_id", job.ID, "condition", plan.Condition, "reason", plan.Reason)
 		}
 	}()
-	if reason := Broken(job); reason != "" {
-		return Quarantine(job, reason)
+	if reason := rule.Broken(job); reason != "" {
+		return rule.Quarantine(job, reason)
 	}
 	sched, err := p.cache.get(job)
 	if err != nil {
-		return Quarantine(job, err.Error())
+		return rule.Quarantine(job, err.Error())
 	}
-	return Plan(now, job, group, sched, owner, rules)
+	return rule.Plan(now, job, group, sched, owner, rules)
 }
 
-// scheduleCache keeps parsed schedules by their text. It is used by the planner
+// scheduleCache keeps parsed schedules by their text. It is used by the Planner
 // loop alone.
 type scheduleCache struct {
 	m map[[2]string]cron.Schedule
@@ -135,7 +145,7 @@ func (c *scheduleCache) get(job model.Job) (cron.Schedule, error) {
 	if s, ok := c.m[key]; ok {
 		return s, nil
 	}
-	s, err := ScheduleOf(job)
+	s, err := rule.ScheduleOf(job)
 	if err != nil {
 		return nil, err
 	}

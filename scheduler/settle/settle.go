@@ -1,4 +1,6 @@
-package scheduler
+// Package settle finds out what became of runs after they were sent: those without a
+// clear answer, and those whose executor has lost them.
+package settle
 
 import (
 	"cmp"
@@ -13,6 +15,9 @@ import (
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 )
 
 // settleAfter is how long a run without a clear answer is left alone: its
@@ -22,67 +27,78 @@ const settleAfter = 2 * time.Second
 // sendingStale is when a claimed run that nobody is sending any more becomes unknown.
 const sendingStale = 15 * time.Second
 
-// settler finds out about runs whose sending had no clear answer. Unknown is
-// not failed: the executor is asked, and a run is rung again only when the
-// executor provably never had it.
-type settler struct {
-	store    Store
-	exec     Executor
-	cfg      Config
-	node     *node
-	inFlight func(runID int64) bool
-	nudge    func()
-	unsent   func(ctx context.Context) error // puts back what was claimed and certainly not sent; may be nil
+// Store is what settling needs from the database.
+type Store interface {
+	UnknownRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int, latest bool) ([]model.Run, error)
+	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
+	Replan(ctx context.Context, owner string, id int64, now time.Time) (bool, error)
+	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
+	AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error)
+	Registrations(ctx context.Context) ([]model.Registration, error)
 }
 
-// arrivalGrace is how long an executor may take to pick up what it was sent: only
+// Settler finds out about runs whose sending had no clear answer. Unknown is
+// not failed: the executor is asked, and a run is rung again only when the
+// executor provably never had it.
+type Settler struct {
+	Store    Store
+	Exec     call.Executor
+	Cfg      config.Config
+	Owner    func() string
+	InFlight func(runID int64) bool
+	Nudge    func()
+	Unsent   func(ctx context.Context) error // puts back what was claimed and certainly not sent; may be nil
+}
+
+// ArrivalGrace is how long an executor may take to pick up what it was sent: only
 // then "idle and no log" means that it never had the run.
-const arrivalGrace = 5 * time.Second
+const ArrivalGrace = 5 * time.Second
 
 // seemsGone reports whether a run that its executor does not have was sent long
 // enough ago. A run without a word about its sending was left by a node that is
 // gone; of the others the call itself took its time.
-func (s *settler) seemsGone(r *model.Run, now time.Time) bool {
-	grace := arrivalGrace
+func (s *Settler) seemsGone(r *model.Run, now time.Time) bool {
+	grace := ArrivalGrace
 	if r.TriggerMsg != "" {
-		grace += s.cfg.SendTimeout
+		grace += s.Cfg.SendTimeout
 	}
 	return now.Sub(sentAt(r)) >= grace
 }
 
-func (s *settler) settle(ctx context.Context, now time.Time) error {
+// Settle looks at all open questions once.
+func (s *Settler) Settle(ctx context.Context, now time.Time) error {
 	var failed error
-	if s.unsent != nil {
-		if err := s.unsent(ctx); err != nil {
+	if s.Unsent != nil {
+		if err := s.Unsent(ctx); err != nil {
 			failed = fmt.Errorf("claimed and not sent: %w", err)
 		}
 	}
 	return errors.Join(failed, s.settleAll(ctx, now)) // one locked row stops nothing else
 }
 
-func (s *settler) settleAll(ctx context.Context, now time.Time) error {
-	owner := s.node.owner()
-	stale, err := s.store.SendingRuns(ctx, owner, now.Add(-sendingStale).UnixMilli(), 500)
+func (s *Settler) settleAll(ctx context.Context, now time.Time) error {
+	owner := s.Owner()
+	stale, err := s.Store.SendingRuns(ctx, owner, now.Add(-sendingStale).UnixMilli(), 500)
 	if err != nil {
 		return fmt.Errorf("claimed runs: %w", err)
 	}
 	var lost []model.Dispatch
 	for _, r := range stale {
-		if !s.inFlight(r.ID) {
+		if !s.InFlight(r.ID) {
 			lost = append(lost, model.Dispatch{RunID: r.ID, Phase: model.PhaseUnknown, Msg: "claimed, but the answer was not recorded", AtMS: now.UnixMilli()})
 		}
 	}
 	if len(lost) > 0 {
-		if err := s.store.RecordDispatches(ctx, owner, lost, now, nil); err != nil {
+		if err := s.Store.RecordDispatches(ctx, owner, lost, now, nil); err != nil {
 			return err
 		}
 	}
-	runs, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown, false)
+	runs, err := s.Store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown, false)
 	if err != nil {
 		return fmt.Errorf("unknown runs: %w", err)
 	}
 	if len(runs) >= maxUnknown { // the newest, too: the oldest may all be at one executor
-		newest, err := s.store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown, true)
+		newest, err := s.Store.UnknownRuns(ctx, owner, now.Add(-settleAfter).UnixMilli(), maxUnknown, true)
 		if err != nil {
 			return fmt.Errorf("unknown runs: %w", err)
 		}
@@ -99,15 +115,15 @@ func (s *settler) settleAll(ctx context.Context, now time.Time) error {
 		places[r.Address] = append(places[r.Address], r)
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.cfg.ProbeParallel)
+	g.SetLimit(s.Cfg.ProbeParallel)
 	for _, list := range places {
 		g.Go(func() error {
 			silent := false
-			began := s.cfg.Now()
+			began := s.Cfg.Now()
 			// In no order: when the time is over, others have their turn in the next pass.
 			rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			for _, r := range list {
-				if s.cfg.Now().Sub(began) > placeTime {
+				if s.Cfg.Now().Sub(began) > placeTime {
 					return nil
 				}
 				if err := s.settleOne(gctx, now, owner, r, &silent); err != nil {
@@ -129,7 +145,7 @@ const maxUnknown = 5000
 
 // settleOne asks about one run. silent is set when the executor does not answer:
 // it is not asked again in this pass.
-func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run, silent *bool) error {
+func (s *Settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run, silent *bool) error {
 	verdict, msg := cannotTell, "the executor does not answer"
 	if !*silent {
 		verdict, msg = s.ask(ctx, r)
@@ -152,28 +168,28 @@ func (s *settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 		if !s.seemsGone(&r, now) {
 			return nil // it may be on its way into the executor's queue
 		}
-		back, err := s.store.Replan(ctx, owner, r.ID, now)
+		back, err := s.Store.Replan(ctx, owner, r.ID, now)
 		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.Error("cannot put a run back, it is asked about again", "log_id", r.ID, "job_id", r.JobID, "error", err)
+			s.Cfg.Logger.Error("cannot put a run back, it is asked about again", "log_id", r.ID, "job_id", r.JobID, "error", err)
 			return nil
 		}
 		if back {
-			s.cfg.Logger.Info("run never reached its executor, it is rung again", "log_id", r.ID, "job_id", r.JobID, "address", r.Address)
-			s.nudge()
+			s.Cfg.Logger.Info("run never reached its executor, it is rung again", "log_id", r.ID, "job_id", r.JobID, "address", r.Address)
+			s.Nudge()
 		}
 		return err
 	case goneForGood:
 		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
 		d.Msg = "sent, but the executor ended before it answered: " + msg
 	default:
-		if now.Sub(sentAt(&r)) < s.cfg.LostAfter {
+		if now.Sub(sentAt(&r)) < s.Cfg.LostAfter {
 			return nil // asked again at the next tick
 		}
 		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
 		d.Msg = "sent, but neither an answer nor a callback came: " + msg
 	}
-	s.cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", d.Msg)
-	return s.store.RecordDispatches(ctx, owner, []model.Dispatch{d}, now, Follower(now, owner))
+	s.Cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", d.Msg)
+	return s.Store.RecordDispatches(ctx, owner, []model.Dispatch{d}, now, rule.Follower(now, owner))
 }
 
 // sentAt is when the run was claimed for sending, or its instant when that is not known.
@@ -196,22 +212,22 @@ const goneAfter = time.Minute
 // ask finds out whether the executor has the run: its log says so. Idle without
 // a log of this run means that it never arrived; busy without one means wait,
 // for it may be queued there.
-func (s *settler) ask(ctx context.Context, r model.Run) (verdict, string) {
+func (s *Settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	if r.Address == "" {
 		return neverHadIt, "no address was chosen"
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.SendTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Cfg.SendTimeout)
 	defer cancel()
 	// Idle is asked first: a run that ends in between leaves its log.
-	idle, err := s.exec.IdleBeat(ctx, r.Address, int64(r.JobID))
-	if errors.Is(err, ErrGone) {
+	idle, err := s.Exec.IdleBeat(ctx, r.Address, int64(r.JobID))
+	if errors.Is(err, call.ErrGone) {
 		return nobodyThere, err.Error()
 	}
 	if err != nil {
 		return noAnswer, err.Error()
 	}
 	at := r.TriggerTime.UnixMilli()
-	res, err := s.exec.Log(ctx, r.Address, protocol.LogRequest{LogID: r.ID, LogDateTim: at, LogDateTime: at, FromLineNum: 1})
+	res, err := s.Exec.Log(ctx, r.Address, protocol.LogRequest{LogID: r.ID, LogDateTim: at, LogDateTime: at, FromLineNum: 1})
 	switch {
 	case err != nil:
 		return noAnswer, err.Error()

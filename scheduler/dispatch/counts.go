@@ -1,10 +1,11 @@
-package scheduler
+package dispatch
 
 import (
 	"sync"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
 )
 
 // counts are the numbers of one node since its start.
@@ -29,14 +30,14 @@ type Histogram struct {
 	Sum    time.Duration
 }
 
-func (c *counts) sent(run *model.Run, sent Sent, started, now time.Time) {
+func (c *counts) sent(run *model.Run, sent call.Sent, started, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.s.CallTime += now.Sub(started)
 	switch {
-	case sent.State == SentAccepted:
+	case sent.State == call.Accepted:
 		c.s.Accepted++
-	case sent.State == SentUnknown:
+	case sent.State == call.Unknown:
 		c.s.Unknown++
 	case sent.Unreachable:
 		c.s.Unreachable++

@@ -1,4 +1,4 @@
-package scheduler
+package loop
 
 import (
 	"context"
@@ -7,13 +7,13 @@ import (
 	"runtime/debug"
 )
 
-// errStopped is returned to those who come after a batcher has stopped.
-var errStopped = errors.New("the scheduler is stopping")
+// ErrStopped is returned to those who come after a Batcher has stopped.
+var ErrStopped = errors.New("the scheduler is stopping")
 
-// batcher is group commit: whoever comes while a batch is being written waits
+// Batcher is group commit: whoever comes while a batch is being written waits
 // for the next one and is released when that is stored. It never waits for
 // company, so a lone item costs one write and a crowd shares one.
-type batcher[In, Out any] struct {
+type Batcher[In, Out any] struct {
 	write func(context.Context, []In) ([]Out, error)
 	max   int
 	in    chan batchItem[In, Out]
@@ -30,15 +30,15 @@ type batchBack[Out any] struct {
 	err error
 }
 
-// newBatcher makes a batcher whose batches hold about limit items. write
+// NewBatcher makes a Batcher whose batches hold about limit items. write
 // returns one result per item, in order.
-func newBatcher[In, Out any](limit int, write func(context.Context, []In) ([]Out, error)) *batcher[In, Out] {
-	return &batcher[In, Out]{write: write, max: limit, in: make(chan batchItem[In, Out], limit), done: make(chan struct{})}
+func NewBatcher[In, Out any](limit int, write func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	return &Batcher[In, Out]{write: write, max: limit, in: make(chan batchItem[In, Out], limit), done: make(chan struct{})}
 }
 
-// run writes batches until ctx ends; it then writes what is queued with the
+// Run writes batches until ctx ends; it then writes what is queued with the
 // detached context last and returns.
-func (b *batcher[In, Out]) run(ctx, last context.Context) {
+func (b *Batcher[In, Out]) Run(ctx, last context.Context) {
 	defer close(b.done)
 	for {
 		select {
@@ -57,7 +57,7 @@ func (b *batcher[In, Out]) run(ctx, last context.Context) {
 	}
 }
 
-func (b *batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) {
+func (b *Batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) {
 	waiting := []batchItem[In, Out]{first}
 	items := append(make([]In, 0, len(first.in)+len(b.in)), first.in...) // a copy: it belongs to the caller
 	for len(items) < b.max {
@@ -83,7 +83,7 @@ func (b *batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) 
 }
 
 // safely turns a panic into an error, so that nobody waits for ever.
-func (b *batcher[In, Out]) safely(ctx context.Context, items []In) (out []Out, err error) {
+func (b *Batcher[In, Out]) safely(ctx context.Context, items []In) (out []Out, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -92,14 +92,14 @@ func (b *batcher[In, Out]) safely(ctx context.Context, items []In) (out []Out, e
 	return b.write(ctx, items)
 }
 
-// do hands items in and waits until they are stored. When ctx ends first the
+// Do hands items in and waits until they are stored. When ctx ends first the
 // items may or may not be stored.
-func (b *batcher[In, Out]) do(ctx context.Context, items ...In) ([]Out, error) {
+func (b *Batcher[In, Out]) Do(ctx context.Context, items ...In) ([]Out, error) {
 	item := batchItem[In, Out]{in: items, back: make(chan batchBack[Out], 1)}
 	select {
 	case b.in <- item:
 	case <-b.done:
-		return nil, errStopped
+		return nil, ErrStopped
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -112,7 +112,7 @@ func (b *batcher[In, Out]) do(ctx context.Context, items ...In) ([]Out, error) {
 		case back := <-item.back:
 			return back.out, back.err
 		default:
-			return nil, errStopped
+			return nil, ErrStopped
 		}
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -1,4 +1,4 @@
-package scheduler
+package dispatch
 
 import (
 	"cmp"
@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 )
 
 // send claims and calls. It reports false when there is nothing to record. When
 // nothing listens at the address nothing was sent, so another one is tried under
 // the same claim.
-func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
+func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
 	id := j.run.ID
 	d.inFlight.Store(id, true)
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
-		claimed, err := d.claims.do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		claimed, err := d.claims.Do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
 		if err != nil {
 			d.noteUnsent(j) // before it is forgotten: who claims it anew does so later
 		}
@@ -38,8 +41,8 @@ func (d *dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 			d.cfg.Logger.Warn("claim too old, not sent; the run is put back", "log_id", id, "job_id", j.run.JobID)
 			return out, false
 		}
-		sent := d.call(ctx, j, started)
-		if ctx.Err() != nil && sent.State != SentAccepted {
+		sent := d.callOnce(ctx, j, started)
+		if ctx.Err() != nil && sent.State != call.Accepted {
 			return out, false // cut short by the stop: what came of it is settled later
 		}
 		if sent.Unreachable {
@@ -64,7 +67,7 @@ const unsentMax = 20000
 
 // noteUnsent remembers a run whose claim failed or came too late: it may be written
 // down as claimed, and this node knows that it was not sent.
-func (d *dispatcher) noteUnsent(j *job) {
+func (d *Dispatcher) noteUnsent(j *job) {
 	d.unsentMu.Lock()
 	defer d.unsentMu.Unlock()
 	if len(d.unsent) < unsentMax {
@@ -72,7 +75,7 @@ func (d *dispatcher) noteUnsent(j *job) {
 	}
 }
 
-func (d *dispatcher) forgetUnsent(id int64) {
+func (d *Dispatcher) forgetUnsent(id int64) {
 	d.unsentMu.Lock()
 	defer d.unsentMu.Unlock()
 	delete(d.unsent, id)
@@ -85,9 +88,12 @@ type unsentRun struct {
 	failedMS int64
 }
 
-// putBackUnsent makes such runs planned again. What cannot be put back now, or not in
+// placeTime is how long one pass puts back.
+const placeTime = 4 * time.Second
+
+// PutBackUnsent makes such runs planned again. What cannot be put back now, or not in
 // a few seconds, is left for the next time.
-func (d *dispatcher) putBackUnsent(ctx context.Context) error {
+func (d *Dispatcher) PutBackUnsent(ctx context.Context) error {
 	d.unsentMu.Lock()
 	list := d.unsent
 	d.unsent = map[int64]unsentRun{}
@@ -98,7 +104,7 @@ func (d *dispatcher) putBackUnsent(ctx context.Context) error {
 		if d.cfg.Now().Sub(began) > placeTime {
 			break
 		}
-		if _, e := d.store.Unclaim(ctx, d.node.owner(), id, r.address, r.failedMS, d.cfg.Now()); e != nil {
+		if _, e := d.store.Unclaim(ctx, d.node.Owner(), id, r.address, r.failedMS, d.cfg.Now()); e != nil {
 			err = e
 			continue
 		}
@@ -116,8 +122,8 @@ func (d *dispatcher) putBackUnsent(ctx context.Context) error {
 
 // unclaim puts a claimed run back that was certainly not sent, now or soon. It
 // reports false when the run is not ours any more or not to be made.
-func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
-	back, err := d.store.Unclaim(ctx, d.node.owner(), j.run.ID, j.run.Address, math.MaxInt64, d.cfg.Now())
+func (d *Dispatcher) unclaim(ctx context.Context, j *job) bool {
+	back, err := d.store.Unclaim(ctx, d.node.Owner(), j.run.ID, j.run.Address, math.MaxInt64, d.cfg.Now())
 	if err != nil {
 		d.noteUnsent(j)
 		d.cfg.Logger.Error("cannot put a run back, will be tried again", "log_id", j.run.ID, "job_id", j.run.JobID, "error", err)
@@ -126,7 +132,7 @@ func (d *dispatcher) unclaim(ctx context.Context, j *job) bool {
 	return back
 }
 
-func (d *dispatcher) call(ctx context.Context, j *job, started time.Time) Sent {
+func (d *Dispatcher) callOnce(ctx context.Context, j *job, started time.Time) call.Sent {
 	call, cancel := context.WithTimeout(ctx, d.cfg.SendTimeout)
 	defer cancel()
 	sent := d.exec.Run(call, j.address, triggerOf(j))
@@ -134,21 +140,21 @@ func (d *dispatcher) call(ctx context.Context, j *job, started time.Time) Sent {
 	d.slowness.note(now, j.run.JobID, now.Sub(started))
 	d.counts.sent(j.run, sent, started, now)
 	if sent.Gone {
-		d.gone(j.address, now)
+		d.Gone(j.address, now)
 	}
 	d.noteHealth(j.address, sent, now)
 	return sent
 }
 
 // outcome says what is recorded about a call.
-func (d *dispatcher) outcome(ctx context.Context, j *job, sent Sent) model.Dispatch {
+func (d *Dispatcher) outcome(ctx context.Context, j *job, sent call.Sent) model.Dispatch {
 	now := d.cfg.Now()
 	out := model.Dispatch{RunID: j.run.ID, AtMS: now.UnixMilli()}
 	switch sent.State {
-	case SentAccepted:
+	case call.Accepted:
 		// The columns say all there is; a text is kept only when the choice needs words.
 		out.Phase, out.Code, out.Msg = model.PhaseAccepted, model.CodeSuccess, j.why
-	case SentRefused:
+	case call.Refused:
 		out.Phase, out.Code, out.Reason, out.Msg = model.PhaseFinished, sent.Code, model.ReasonRefused, sent.Msg
 		if out.Code == 0 || out.Code == model.CodeSuccess || out.Code == model.CodeMissed {
 			out.Code = model.CodeFail
@@ -171,7 +177,7 @@ func (d *dispatcher) outcome(ctx context.Context, j *job, sent Sent) model.Dispa
 // discarded finds out whether a refusal means that the job is busy there and
 // discards later runs. The wire has no code of its own for it, so the executor is
 // asked whether it is busy with the job.
-func (d *dispatcher) discarded(ctx context.Context, j *job) bool {
+func (d *Dispatcher) discarded(ctx context.Context, j *job) bool {
 	if j.def.Block != model.BlockDiscard {
 		return false
 	}
@@ -184,15 +190,15 @@ func (d *dispatcher) discarded(ctx context.Context, j *job) bool {
 // record stores an outcome. That an executor took the run may wait a little for
 // the result. The rest is written now; while the database is away it is tried
 // again, and if the process ends before, the row is "sending" and gets settled.
-func (d *dispatcher) record(ctx context.Context, out model.Dispatch) {
+func (d *Dispatcher) record(ctx context.Context, out model.Dispatch) {
 	if out.Phase == model.PhaseAccepted {
 		d.accepts.add(out)
 		return
 	}
 	pause := 50 * time.Millisecond
 	for {
-		_, err := d.records.do(ctx, out)
-		if err == nil || ctx.Err() != nil || errors.Is(err, errStopped) {
+		_, err := d.records.Do(ctx, out)
+		if err == nil || ctx.Err() != nil || errors.Is(err, loop.ErrStopped) {
 			return
 		}
 		d.cfg.Logger.Error("cannot record a dispatch, will be tried again", "log_id", out.RunID, "error", err)
@@ -205,8 +211,8 @@ func (d *dispatcher) record(ctx context.Context, out model.Dispatch) {
 	}
 }
 
-func (d *dispatcher) writeClaims(ctx context.Context, claims []model.Claim) ([]bool, error) {
-	got, err := d.store.ClaimRuns(ctx, d.node.owner(), claims, d.cfg.Now().UnixMilli())
+func (d *Dispatcher) writeClaims(ctx context.Context, claims []model.Claim) ([]bool, error) {
+	got, err := d.store.ClaimRuns(ctx, d.node.Owner(), claims, d.cfg.Now().UnixMilli())
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +223,7 @@ func (d *dispatcher) writeClaims(ctx context.Context, claims []model.Claim) ([]b
 	return out, nil
 }
 
-func (d *dispatcher) writeRecords(ctx context.Context, list []model.Dispatch) ([]struct{}, error) {
-	now, owner := d.cfg.Now(), d.node.owner()
-	return make([]struct{}, len(list)), d.store.RecordDispatches(ctx, owner, list, now, Follower(now, owner))
+func (d *Dispatcher) writeRecords(ctx context.Context, list []model.Dispatch) ([]struct{}, error) {
+	now, owner := d.cfg.Now(), d.node.Owner()
+	return make([]struct{}, len(list)), d.store.RecordDispatches(ctx, owner, list, now, rule.Follower(now, owner))
 }

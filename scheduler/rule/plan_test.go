@@ -1,4 +1,4 @@
-package scheduler
+package rule
 
 import (
 	"strconv"
@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
-	"github.com/carillon-scheduler/carillon/scheduler/cron"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -119,42 +118,6 @@ func TestPlanBroadcast(t *testing.T) {
 	require.Empty(t, p.Runs[0].Sharding)
 }
 
-func TestOneBadJobIsQuarantinedAndStopsNothing(t *testing.T) {
-	p := &planner{cfg: Config{}.withDefaults(), owners: func() []string { return []string{"a#1", "b#1"} }}
-	good, bad, noHandler, panics := everySecond(t0, ""), everySecond(t0, ""), everySecond(t0, ""), everySecond(t0, "")
-	bad.ID, bad.ScheduleConf = 8, "not a cron"
-	noHandler.ID, noHandler.Handler = 9, ""
-	panics.ID, panics.ScheduleConf = 10, "boom"
-	p.cache.m = map[[2]string]cron.Schedule{{"CRON", "boom"}: boom{}}
-	plans := p.decide(t0, 0, []model.Job{bad, good, noHandler, panics}, nil)
-	require.Equal(t, model.JobQuarantined, plans[0].Condition)
-	require.Equal(t, model.JobNormal, plans[1].Condition)
-	require.NotEmpty(t, plans[1].Runs)
-	require.Equal(t, "no handler", plans[2].Reason)
-	require.Contains(t, plans[3].Reason, "internal error")
-}
-
-type boom struct{}
-
-func (boom) Next(time.Time) time.Time { panic("boom") }
-
-func TestRunsAreSpreadEvenly(t *testing.T) {
-	p := &planner{cfg: Config{}.withDefaults(), owners: func() []string { return []string{"a#1", "b#1"} }}
-	var jobs []model.Job
-	for i := range 100 {
-		j := everySecond(t0.Add(5*time.Second), "")
-		j.ID = i + 1
-		jobs = append(jobs, j)
-	}
-	n := map[string]int{}
-	for _, plan := range p.decide(t0, 0, jobs, nil) {
-		for _, r := range plan.Runs {
-			n[r.Owner]++
-		}
-	}
-	require.Equal(t, n["a#1"], n["b#1"])
-}
-
 func TestOverdue(t *testing.T) {
 	jobs := map[int]model.Job{1: {ID: 1, Misfire: model.MisfireSkip}, 2: {ID: 2, Misfire: model.MisfireFireOnce}}
 	run := func(id int64, job int, age time.Duration, trigger model.TriggerType) model.Run {
@@ -203,4 +166,41 @@ func TestFollower(t *testing.T) {
 	require.Empty(t, follow(model.Run{ID: 12, JobID: 1, HandleCode: 500}, jobs), "no retries left")
 	require.Empty(t, follow(model.Run{ID: 13, JobID: 1, HandleCode: 500, RetryLeft: 1, Reason: model.ReasonKilled}, jobs), "killed is not failed")
 	require.Empty(t, follow(model.Run{ID: 14, JobID: 77, HandleCode: 500, RetryLeft: 1}, jobs), "job deleted")
+}
+
+// TestMisfireThresholdOfAJob: the job's own one counts.
+func TestMisfireThresholdOfAJob(t *testing.T) {
+	j := everySecond(t0.Add(-20*time.Second), model.MisfireSkip)
+	require.Len(t, seconds(planOf(t, t0, j, model.Group{}), model.PhaseMissed), 15, "the center's threshold")
+	j.MisfireAfterSec = 60
+	p := planOf(t, t0, j, model.Group{})
+	require.Empty(t, seconds(p, model.PhaseMissed))
+	require.Len(t, seconds(p, model.PhasePlanned), 26)
+}
+
+// TestALongOutageMakesTheNewestFire: more fires were missed than are walked.
+func TestALongOutageMakesTheNewestFire(t *testing.T) {
+	for _, kind := range []model.ScheduleType{model.ScheduleCron, model.ScheduleFixRate} {
+		j := everySecond(t0.Add(-10*time.Hour), model.MisfireFireOnce)
+		if j.ScheduleType = kind; kind == model.ScheduleFixRate {
+			j.ScheduleConf = "1"
+		}
+		p := planOf(t, t0, j, model.Group{})
+		var made []int64
+		missed := 0
+		for _, r := range p.Runs {
+			if r.TriggerType == model.TriggerMisfire && r.Phase == model.PhasePlanned {
+				made = append(made, r.PlannedMS)
+			}
+			if r.Phase == model.PhaseMissed {
+				missed += r.Fires()
+			}
+		}
+		require.Equal(t, []int64{t0.Add(-6 * time.Second).UnixMilli()}, made, kind)
+		if kind == model.ScheduleFixRate {
+			require.Equal(t, 10*3600-5-1, missed)
+		} else {
+			require.GreaterOrEqual(t, missed, maxMissedScan)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package scheduler
+package dispatch
 
 import (
 	"context"
@@ -101,3 +101,14 @@ func (a *accepts) write(ctx context.Context, limit int, due func(accepted) bool)
 	}
 	return nil
 }
+
+// AcceptEvery is how often FlushAccepts is to be called.
+const AcceptEvery = acceptDelay / 2
+
+// FlushAccepts writes down what executors took some time ago.
+func (d *Dispatcher) FlushAccepts(ctx context.Context, now time.Time) error {
+	return d.accepts.flush(ctx, now)
+}
+
+// FlushAll writes down all that executors took.
+func (d *Dispatcher) FlushAll(ctx context.Context) error { return d.accepts.flushAll(ctx) }

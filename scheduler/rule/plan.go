@@ -1,4 +1,6 @@
-package scheduler
+// Package rule holds the pure rules of planning: which runs a job gets, what is too late, and
+// what follows from a run that has ended.
+package rule
 
 import (
 	"fmt"

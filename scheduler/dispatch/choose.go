@@ -1,4 +1,4 @@
-package scheduler
+package dispatch
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/router"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
 )
 
 // choose finds the address; a broadcast without a shard becomes one run per address.
-func (d *dispatcher) choose(ctx context.Context, j *job) error {
+func (d *Dispatcher) choose(ctx context.Context, j *job) error {
 	if j.def.ID == 0 {
 		return model.Errf(model.CodeNotFound, "error.job_not_found", "ID", j.run.JobID)
 	}
@@ -56,7 +57,7 @@ func (d *dispatcher) choose(ctx context.Context, j *job) error {
 
 // letGo ends the reservation of an address: the run was sent, and the executor
 // itself says from now on that it is busy.
-func (d *dispatcher) letGo(j *job) {
+func (d *Dispatcher) letGo(j *job) {
 	if j.held != "" {
 		d.route.Release(j.held)
 		j.held = ""
@@ -64,7 +65,7 @@ func (d *dispatcher) letGo(j *job) {
 }
 
 // addresses gives those of the executor, or those that a person gave for this run.
-func (d *dispatcher) addresses(j *job) []string {
+func (d *Dispatcher) addresses(j *job) []string {
 	if j.run.Address != "" {
 		return (&model.Group{AddressList: j.run.Address}).Addresses()
 	}
@@ -74,7 +75,7 @@ func (d *dispatcher) addresses(j *job) []string {
 // another chooses once more after nothing listened at the address. A shard
 // belongs to its address, so it has no other.
 // Where the strategy wants an idle executor and all others are busy, the run waits.
-func (d *dispatcher) another(ctx context.Context, j *job) (again, wait bool) {
+func (d *Dispatcher) another(ctx context.Context, j *job) (again, wait bool) {
 	j.tried = append(j.tried, j.address)
 	if j.def.Route == model.RouteBroadcast || len(j.tried) >= len(d.addresses(j)) {
 		return false, false
@@ -96,17 +97,17 @@ func waits(err error) bool {
 }
 
 // noteHealth remembers whether an address takes connections.
-func (d *dispatcher) noteHealth(address string, sent Sent, now time.Time) {
+func (d *Dispatcher) noteHealth(address string, sent call.Sent, now time.Time) {
 	if sent.Unreachable {
 		d.route.NoteRefused(address, now)
-	} else if sent.State == SentAccepted {
+	} else if sent.State == call.Accepted {
 		d.route.NoteAnswered(address)
 	}
 }
 
 // noteProbe remembers the same of a probe and gives its error back.
-func (d *dispatcher) noteProbe(address string, now time.Time, err error) error {
-	if errors.Is(err, ErrGone) {
+func (d *Dispatcher) noteProbe(address string, now time.Time, err error) error {
+	if errors.Is(err, call.ErrGone) {
 		d.route.NoteRefused(address, now)
 	} else if err == nil {
 		d.route.NoteAnswered(address)

@@ -1,4 +1,4 @@
-package scheduler
+package settle
 
 import (
 	"context"
@@ -10,18 +10,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
 )
 
-// lostMonitor looks into runs that an executor took and has not reported. Before
+// LostMonitor looks into runs that an executor took and has not reported. Before
 // a run is declared lost its executor is asked: a long healthy run never is. One
 // whose executor started anew is noticed soon: it is idle while the run should
 // be busy.
-type lostMonitor struct {
+type LostMonitor struct {
 	store    Store
-	exec     Executor
-	cfg      Config
-	leads    func() bool
-	complete func(context.Context, []model.Handled) ([]model.HandledStatus, error)
+	exec     call.Executor
+	cfg      config.Config
+	Leads    func() bool
+	Complete func(context.Context, []model.Handled) ([]model.HandledStatus, error)
 
 	suspects map[int64]suspect // the loop alone uses it
 
@@ -52,12 +54,12 @@ const (
 	lostMemory = 10000
 )
 
-func newLostMonitor(store Store, exec Executor, cfg Config) *lostMonitor {
-	return &lostMonitor{store: store, exec: exec, cfg: cfg, suspects: map[int64]suspect{}, proven: map[string]bool{}, gone: map[string]time.Time{}}
+func NewLostMonitor(store Store, exec call.Executor, cfg config.Config) *LostMonitor {
+	return &LostMonitor{store: store, exec: exec, cfg: cfg, suspects: map[int64]suspect{}, proven: map[string]bool{}, gone: map[string]time.Time{}}
 }
 
-// noteGone remembers that nothing listened at an address.
-func (m *lostMonitor) noteGone(address string, now time.Time) {
+// NoteGone remembers that nothing listened at an address.
+func (m *LostMonitor) NoteGone(address string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.gone) >= lostMemory {
@@ -66,7 +68,7 @@ func (m *lostMonitor) noteGone(address string, now time.Time) {
 	m.gone[address] = now
 }
 
-func (m *lostMonitor) noteBusy(address string) {
+func (m *LostMonitor) noteBusy(address string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.proven) >= lostMemory {
@@ -77,7 +79,7 @@ func (m *lostMonitor) noteBusy(address string) {
 
 // trusts reports whether an idle answer of the address is to be believed: it was
 // seen busy once, or it went away after the run had been sent.
-func (m *lostMonitor) trusts(r *model.Run) bool {
+func (m *LostMonitor) trusts(r *model.Run) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.proven[r.Address] || m.gone[r.Address].After(sentAt(r))
@@ -89,8 +91,9 @@ type place struct {
 	job     int
 }
 
-func (m *lostMonitor) check(ctx context.Context, now time.Time) error {
-	if !m.leads() {
+// Check looks at all runs in progress once.
+func (m *LostMonitor) Check(ctx context.Context, now time.Time) error {
+	if !m.Leads() {
 		m.suspects = map[int64]suspect{}
 		return nil
 	}
@@ -132,12 +135,12 @@ func (m *lostMonitor) check(ctx context.Context, now time.Time) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	_, err = m.complete(ctx, lost)
+	_, err = m.Complete(ctx, lost)
 	return err
 }
 
 // open lists the runs in progress that are worth a question.
-func (m *lostMonitor) open(ctx context.Context, now time.Time) ([]model.Run, error) {
+func (m *LostMonitor) open(ctx context.Context, now time.Time) ([]model.Run, error) {
 	var out []model.Run
 	for after := int64(0); len(out) < m.cfg.RingCapacity; {
 		part, err := m.store.AcceptedRuns(ctx, now.Add(-lostLook).UnixMilli(), after, 1000)
@@ -162,7 +165,7 @@ type reply struct {
 // ask puts one question per job and address, the first lostProbes of them; map
 // order makes that others get their turn with the next pass. An executor that does
 // not answer is asked once: the rest of its jobs get the same answer.
-func (m *lostMonitor) ask(ctx context.Context, runs []model.Run) map[place]reply {
+func (m *LostMonitor) ask(ctx context.Context, runs []model.Run) map[place]reply {
 	jobs := map[string]map[int]bool{}
 	for i := range runs {
 		a := runs[i].Address
@@ -203,13 +206,13 @@ func (m *lostMonitor) ask(ctx context.Context, runs []model.Run) map[place]reply
 	return out
 }
 
-func (m *lostMonitor) askOne(ctx context.Context, address string, job int) reply {
-	call, cancel := context.WithTimeout(ctx, m.cfg.SendTimeout)
+func (m *LostMonitor) askOne(ctx context.Context, address string, job int) reply {
+	ask, cancel := context.WithTimeout(ctx, m.cfg.SendTimeout)
 	defer cancel()
-	idle, err := m.exec.IdleBeat(call, address, int64(job))
+	idle, err := m.exec.IdleBeat(ask, address, int64(job))
 	switch {
-	case errors.Is(err, ErrGone):
-		m.noteGone(address, m.cfg.Now())
+	case errors.Is(err, call.ErrGone):
+		m.NoteGone(address, m.cfg.Now())
 	case err == nil && !idle:
 		m.noteBusy(address)
 	}
@@ -220,7 +223,7 @@ func (m *lostMonitor) askOne(ctx context.Context, address string, job int) reply
 // run in progress keeps it busy until its end.
 func (s suspect) judge(a reply, now time.Time) suspect {
 	switch {
-	case errors.Is(a.err, ErrGone):
+	case errors.Is(a.err, call.ErrGone):
 		if s.gone.IsZero() {
 			s.gone = now
 		}
@@ -238,7 +241,7 @@ func (s suspect) judge(a reply, now time.Time) suspect {
 }
 
 // verdict says why a run is lost, or "".
-func (m *lostMonitor) verdict(now time.Time, r *model.Run, s suspect, beating bool) string {
+func (m *LostMonitor) verdict(now time.Time, r *model.Run, s suspect, beating bool) string {
 	grace, old := doubtGrace, now.Sub(sentAt(r)) > m.cfg.LostAfter
 	if m.trusts(r) {
 		grace, old = callbackGrace, true

@@ -1,0 +1,59 @@
+package dispatch
+
+import (
+	"context"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
+)
+
+// Complete stores results and returns when they are stored, with what became of
+// each. What follows from them (retry, children) is stored with them.
+func (d *Dispatcher) Complete(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
+	return d.results.Do(ctx, list...)
+}
+
+func (d *Dispatcher) writeHandled(ctx context.Context, list []model.Handled) ([]model.HandledStatus, error) {
+	now := d.cfg.Now()
+	// What executors took a moment ago is written down with the result.
+	var noted []model.Dispatch
+	for i := range list {
+		if a, ok := d.accepts.take(list[i].RunID); ok {
+			noted = append(noted, a)
+			list[i].AcceptedMS, list[i].TriggerMsg = a.AtMS, a.Msg
+		}
+	}
+	follow, after := rule.Follower(now, d.node.Owner()), false
+	statuses, err := d.store.StoreHandled(ctx, list, now, func(run model.Run, jobs map[int]model.Job) []model.Run {
+		runs := follow(run, jobs)
+		after = after || len(runs) > 0
+		return runs
+	})
+	if err != nil {
+		for _, a := range noted {
+			d.accepts.add(a)
+		}
+		return nil, err
+	}
+	d.counts.callbacks(len(list))
+	if after {
+		d.Nudge() // a child or a retry may be due
+	}
+	return statuses, nil
+}
+
+// Stats are the numbers of the dispatcher.
+type Stats struct {
+	Counters
+	InRing, Open int // runs in memory, calls and notes in progress
+}
+
+// Stats tells what the dispatcher does.
+func (d *Dispatcher) Stats() Stats {
+	out := Stats{Counters: d.counts.snapshot(), InRing: d.ring.size()}
+	d.inFlight.Range(func(any, any) bool { out.Open++; return true })
+	return out
+}
+
+// LateMS is the 99th percentile of the lateness of about the last minute, in ms.
+func (d *Dispatcher) LateMS() int { return d.counts.lateMS(d.cfg.Now()) }

@@ -1,0 +1,68 @@
+package dispatch
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/scheduler/call"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
+)
+
+// claiming is a store that knows claims only.
+type claiming struct{ Store }
+
+func (claiming) ClaimRuns(_ context.Context, _ string, claims []model.Claim, _ int64) (map[int64]bool, error) {
+	got := map[int64]bool{}
+	for _, c := range claims {
+		got[c.RunID] = true
+	}
+	return got, nil
+}
+
+// silent is an executor that nobody may call.
+type silent struct {
+	call.Executor
+	t *testing.T
+}
+
+func (s silent) Run(context.Context, string, protocol.Trigger) call.Sent {
+	s.t.Error("called")
+	return call.Sent{}
+}
+
+type someNode struct{}
+
+func (someNode) Owner() string                     { return "n#1" }
+func (someNode) SinceBeat(time.Time) time.Duration { return 0 }
+
+// TestAClaimThatIsTooOldIsNotSent: the clock jumps by 20 s between claim and call,
+// the process was stopped.
+func TestAClaimThatIsTooOldIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, base := 0, time.Now()
+		cfg := config.Config{}.WithDefaults()
+		cfg.Now = func() time.Time {
+			if calls++; calls > 1 {
+				return base.Add(20 * time.Second)
+			}
+			return base
+		}
+		d := New(claiming{}, silent{t: t}, cfg, someNode{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); d.claims.Run(ctx, ctx) }()
+		calls = 0
+		j := &job{run: &model.Run{ID: 1, JobID: 1}, def: &model.Definition{ID: 1}, group: &model.Group{}, loadedAt: base, address: "http://a/"}
+		_, ok := d.send(t.Context(), j)
+		require.False(t, ok)
+		require.Len(t, d.unsent, 1, "put back later")
+		cancel()
+		<-done
+	})
+}

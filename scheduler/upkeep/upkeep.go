@@ -1,0 +1,93 @@
+// Package upkeep removes what is over: old runs and addresses without a beat.
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/scheduler/config"
+)
+
+// Store is what the upkeep needs from the database.
+type Store interface {
+	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
+	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
+}
+
+// Upkeep is done by one node; each of its steps may be repeated by another.
+type Upkeep struct {
+	Store Store
+	Cfg   config.Config
+	Leads func() bool
+
+	clock stepWatch
+}
+
+// Retention removes ended runs that are older than the configured days, in
+// small batches; what is left over waits for the next tick.
+func (u *Upkeep) Retention(ctx context.Context, now time.Time) error {
+	if u.Cfg.RetentionDays <= 0 || !u.Leads() {
+		return nil
+	}
+	y, mo, d := now.In(u.Cfg.Location).Date()
+	cutoff := time.Date(y, mo, d-u.Cfg.RetentionDays, 0, 0, 0, 0, u.Cfg.Location)
+	total := 0
+	for range 500 {
+		n, err := u.Store.DeleteRunsBefore(ctx, cutoff, u.Cfg.RetentionBatch)
+		total += n
+		if err != nil {
+			return fmt.Errorf("retention: %w", err)
+		}
+		if n < u.Cfg.RetentionBatch {
+			break
+		}
+		// Between two batches others get the database: history can wait.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if total > 0 {
+		u.Cfg.Logger.Info("old runs removed", "count", total, "before", cutoff)
+	}
+	return nil
+}
+
+// SweepRegistry removes addresses that stopped beating.
+//
+// The beats were written by the wall clock. When that was set forward all of
+// them look old, so the sweep waits until everybody had the time to beat again.
+func (u *Upkeep) SweepRegistry(ctx context.Context, now time.Time) error {
+	if u.clock.stepped(now, u.Cfg.RegistryDead) || !u.Leads() {
+		return nil
+	}
+	n, err := u.Store.SweepRegistry(ctx, now.Add(-u.Cfg.RegistryDead), now)
+	if err != nil {
+		return fmt.Errorf("registry: %w", err)
+	}
+	if n > 0 {
+		u.Cfg.Logger.Info("executor addresses removed, no beat", "count", n, "limit", u.Cfg.RegistryDead)
+	}
+	return nil
+}
+
+// stepWatch notices that the wall clock was set: it compares how far it went
+// with the monotonic clock that time.Time carries beside it. One loop uses it.
+type stepWatch struct {
+	last time.Time // with its monotonic reading
+	set  time.Time // when a step was noticed; zero = never
+}
+
+// stepped reports whether the wall clock was set within the last hold.
+func (w *stepWatch) stepped(now time.Time, hold time.Duration) bool {
+	if !w.last.IsZero() {
+		wall := now.Round(0).Sub(w.last.Round(0))
+		if drift := wall - now.Sub(w.last); drift > 2*time.Second || drift < -2*time.Second {
+			w.set = now
+		}
+	}
+	w.last = now
+	return !w.set.IsZero() && now.Sub(w.set) < hold
+}
