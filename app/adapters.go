@@ -41,26 +41,41 @@ func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) ca
 	case executorclient.Accepted:
 		sent.State = call.Accepted
 	case executorclient.Refused:
-		sent.State = call.Refused
+		sent.State, sent.WrongToken = call.Refused, !out.Unreachable && protocol.WrongToken(out.Code, out.Msg)
 	}
 	return sent
 }
 
 // Beat implements scheduler.Executor.
 func (r ringing) Beat(ctx context.Context, address string) error {
-	return gone(r.Client.Beat(ctx, address))
+	err := r.Client.Beat(ctx, address)
+	return answered(ctx, true, "", err)
 }
 
 // IdleBeat implements scheduler.Executor.
 func (r ringing) IdleBeat(ctx context.Context, address string, jobID int64) (bool, error) {
-	idle, err := r.Client.IdleBeat(ctx, address, jobID)
-	return idle, gone(err)
+	idle, msg, err := r.Client.IdleBeat(ctx, address, jobID)
+	return idle, answered(ctx, idle, msg, err)
 }
 
 // GlobalIdleBeat implements scheduler.Executor.
 func (r ringing) GlobalIdleBeat(ctx context.Context, address string) (bool, error) {
-	idle, err := r.Client.GlobalIdleBeat(ctx, address)
-	return idle, gone(err)
+	idle, msg, err := r.Client.GlobalIdleBeat(ctx, address)
+	return idle, answered(ctx, idle, msg, err)
+}
+
+// answered writes down what was answered and marks the error.
+func answered(ctx context.Context, yes bool, msg string, err error) error {
+	code := protocol.CodeSuccess
+	if a, ok := errors.AsType[*executorclient.AnswerError](err); ok {
+		code, msg = a.Code, a.Msg
+	} else if err != nil {
+		code, msg = 0, err.Error()
+	} else if !yes {
+		code = protocol.CodeFail
+	}
+	call.Answered(ctx, code, msg)
+	return gone(err)
 }
 
 // gone marks the errors that mean that nothing listens at the address.

@@ -102,28 +102,32 @@ func (c *Client) Beat(ctx context.Context, address string) error {
 	return err
 }
 
-// IdleBeat asks whether the job neither runs nor waits on that executor. Code
-// 500 means busy and is no error.
-func (c *Client) IdleBeat(ctx context.Context, address string, jobID int64) (idle bool, err error) {
-	_, err = c.call(ctx, address, "idleBeat", protocol.IdleBeat{JobID: jobID}, maxAnswer)
-	if a, ok := errors.AsType[*AnswerError](err); ok && a.Code == protocol.CodeFail {
-		return false, nil
+// IdleBeat asks whether the job neither runs nor waits on that executor and gives its
+// words. Code 500 means busy and is no error, unless the executor refuses the caller:
+// it uses the same code for that.
+func (c *Client) IdleBeat(ctx context.Context, address string, jobID int64) (idle bool, msg string, err error) {
+	r, err := c.call(ctx, address, "idleBeat", protocol.IdleBeat{JobID: jobID}, maxAnswer)
+	return busyOr(r, err)
+}
+
+// busyOr reads the answer to a question whether somebody is idle.
+func busyOr(r protocol.Reply, err error) (idle bool, msg string, _ error) {
+	if a, ok := errors.AsType[*AnswerError](err); ok && a.Code == protocol.CodeFail && !protocol.WrongToken(a.Code, a.Msg) {
+		return false, a.Msg, nil
 	}
-	return err == nil, err
+	return err == nil, r.Msg, err
 }
 
 // GlobalIdleBeat asks whether no job at all runs or waits on that executor. Code
 // 500 means busy and is no error, unless the executor says that it does not know
 // the question: only our SDK does (reference: protocol.md has no such call).
-func (c *Client) GlobalIdleBeat(ctx context.Context, address string) (idle bool, err error) {
-	_, err = c.call(ctx, address, "globalIdleBeat", struct{}{}, maxAnswer)
-	if a, ok := errors.AsType[*AnswerError](err); ok && a.Code == protocol.CodeFail {
-		if strings.Contains(a.Msg, "globalIdleBeat") { // "uri-mapping(/globalIdleBeat) not found" and the like
-			return false, fmt.Errorf("the executor does not know globalIdleBeat: %w", err)
-		}
-		return false, nil
+func (c *Client) GlobalIdleBeat(ctx context.Context, address string) (idle bool, msg string, err error) {
+	r, err := c.call(ctx, address, "globalIdleBeat", struct{}{}, maxAnswer)
+	if a, ok := errors.AsType[*AnswerError](err); ok && a.Code == protocol.CodeFail && strings.Contains(a.Msg, "globalIdleBeat") {
+		// "uri-mapping(/globalIdleBeat) not found" and the like
+		return false, "", fmt.Errorf("the executor does not know globalIdleBeat: %w", err)
 	}
-	return err == nil, err
+	return busyOr(r, err)
 }
 
 // Kill stops the running and the waiting runs of a job on that executor and

@@ -131,23 +131,23 @@ func TestOtherCalls(t *testing.T) {
 	busy := serve(t, answer(200, `{"code":500,"msg":"busy"}`))
 	denied := serve(t, answer(200, `{"code":401,"msg":"token"}`))
 
-	idle, err := c.IdleBeat(t.Context(), ok, 1)
+	idle, _, err := c.IdleBeat(t.Context(), ok, 1)
 	require.NoError(t, err)
 	require.True(t, idle)
-	idle, err = c.IdleBeat(t.Context(), busy, 1)
+	idle, _, err = c.IdleBeat(t.Context(), busy, 1)
 	require.NoError(t, err)
 	require.False(t, idle)
-	idle, err = c.IdleBeat(t.Context(), denied, 1)
+	idle, _, err = c.IdleBeat(t.Context(), denied, 1)
 	require.ErrorContains(t, err, "401")
 	require.False(t, idle)
 
 	for addr, want := range map[string]bool{ok: true, busy: false} {
-		idle, err = c.GlobalIdleBeat(t.Context(), addr)
+		idle, _, err = c.GlobalIdleBeat(t.Context(), addr)
 		require.NoError(t, err)
 		require.Equal(t, want, idle)
 	}
 	other := serve(t, answer(200, `{"code":500,"msg":"invalid request, uri-mapping(/globalIdleBeat) not found."}`))
-	_, err = c.GlobalIdleBeat(t.Context(), other)
+	_, _, err = c.GlobalIdleBeat(t.Context(), other)
 	require.ErrorContains(t, err, "does not know globalIdleBeat")
 
 	msg, err := c.Kill(t.Context(), ok, 1)

@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // NodeDeadAfter is how long a node counts as alive without a beat.
 const NodeDeadAfter = 10 * time.Second
@@ -60,7 +64,7 @@ func Planner(nodes []Node) string {
 }
 
 // Fires is one line of the ledger: how many fires of a day were expected
-// (Reason LedgerExpected) or not made for a reason.
+// (LedgerExpected), succeeded (OutcomeSucceeded) or ended for a reason.
 type Fires struct {
 	Day    string // yyyy-mm-dd in the center's zone
 	Reason string
@@ -70,12 +74,38 @@ type Fires struct {
 // LedgerExpected is the ledger's line of all fires that were decided.
 const LedgerExpected = "expected"
 
-// Ledger is the account of a day: every fire that was decided is made, open or
-// missed for a reason.
+// Ledger is the account of a day: every planned fire has succeeded, failed, is open or
+// was not sent. Whatever shows numbers of runs takes them from here.
 type Ledger struct {
-	Day                          string
-	Expected, Made, Open, Missed int64
-	Reasons                      []Fires // of the missed, most first
+	Day                                        string
+	Expected, Succeeded, Failed, Open, NotSent int64
+	Reasons                                    []Fires // of the failed and of those not sent, most first
+}
+
+// NewLedger adds the lines of one day up.
+func NewLedger(day string, lines []Fires) Ledger {
+	l := Ledger{Day: day}
+	for _, f := range lines {
+		info, known := ReasonOf(f.Reason)
+		switch {
+		case f.Reason == LedgerExpected:
+			l.Expected += f.Count
+			continue
+		case f.Reason == OutcomeSucceeded:
+			l.Succeeded += f.Count
+			continue
+		case known && info.Class == ClassNotSent:
+			l.NotSent += f.Count
+		default:
+			l.Failed += f.Count
+		}
+		if f.Count != 0 {
+			l.Reasons = append(l.Reasons, f)
+		}
+	}
+	l.Open = l.Expected - l.Succeeded - l.Failed - l.NotSent
+	slices.SortFunc(l.Reasons, func(a, b Fires) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason)) })
+	return l
 }
 
 // Pick is how often and when (epoch ms) an address was chosen for a job.

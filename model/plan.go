@@ -34,11 +34,12 @@ type Dispatch struct {
 	RunID  int64
 	Phase  RunPhase // PhaseAccepted, PhaseUnknown, PhaseFinished (refused) or PhaseMissed (discarded)
 	Code   int      // trigger_code; 0 while unknown
-	Msg    string
 	Reason string
-	AtMS   int64 // when the answer was known
-	// SentMS is when the call began, for runs whose outcome is unknown; 0 = when
-	// the run was claimed. From then on the executor has time to show it.
+	// Note is what the center says of it and whom it asked, with what was noted before;
+	// empty = nothing new.
+	Note Note
+	AtMS int64 // when the answer was known
+	// SentMS is when the call began; 0 = when the run was claimed, or as it was.
 	SentMS int64
 }
 
@@ -47,13 +48,15 @@ type Dispatch struct {
 type Handled struct {
 	RunID  int64
 	Code   int
-	Msg    string
+	Msg    string // verbatim; of the center: empty, Said has it
 	Reason string
 	AtMS   int64
-	// AcceptedMS is when the executor's answer to the call was known, when that
-	// is not written down yet.
-	AcceptedMS int64
-	TriggerMsg string // with AcceptedMS: what was noted about the call
+	// TriggerMS is the trigger time that came with it, epoch ms; 0 = none came. It
+	// tells a result of another run that once had the same id.
+	TriggerMS int64
+	Said      []Said // what the center or the SDK says of the end
+	// Call is what is known of the call to the executor and not written down yet.
+	Call *Dispatch
 }
 
 // HandledStatus says what became of a Handled.

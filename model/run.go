@@ -29,23 +29,6 @@ const (
 	PhaseMissed   RunPhase = 6 // was decided not to be made; Reason says why
 )
 
-// Reasons of runs that were missed or closed by the center itself.
-const (
-	ReasonMisfire    = "misfire"     // later than the threshold, skipped by the misfire rule
-	ReasonCenterDown = "center_down" // no center planned at that time, skipped by the misfire rule
-	ReasonPaused     = "paused"      // the job was stopped
-	ReasonCancelled  = "cancelled"   // the job was edited or deleted
-	ReasonTakeover   = "takeover"    // owner died and the takeover window had passed
-	ReasonDiscarded  = "discarded"   // the executor was busy with the job and discards later runs
-	ReasonCycle      = "cycle"       // a child that would start itself again
-	ReasonNoAddress  = "no_address"  // the executor has no address
-	ReasonRefused    = "refused"     // the executor said no
-	ReasonUnreached  = "unreachable" // nothing answered at the address
-	ReasonLost       = "lost"        // no callback and the executor does not know the run
-	ReasonKilled     = "killed"      // ended by a person
-	ReasonCovered    = "covered"     // ended by a later run of its job (COVER_EARLY)
-)
-
 // Run is one row of xxl_job_log: one decision to ring one executor for one job
 // at one planned instant.
 type Run struct {
@@ -81,6 +64,9 @@ type Run struct {
 	Lineage     string // job ids from the first parent down to this job, "3>7>9"; empty = no parent
 	MissedFires int    // of a missed run: how many fires it stands for; 0 = one
 	JobName     string // filled by list queries
+	Note        Note   // what the center says of the run, and whom it asked
+	RetryOf     int64  // of a retry that is not written down yet: the attempt before it
+	Recounted   bool   // while a late result is stored: its earlier outcome was taken back
 	// ShardsLeft is filled for Follow when a shard succeeds: how many shards of
 	// its broadcast have not succeeded yet.
 	ShardsLeft int

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Answer is what either side answers. Value is written under "content" and
@@ -81,4 +82,14 @@ func ParseReply(body []byte) (Reply, error) {
 		r.Value = nil
 	}
 	return r, nil
+}
+
+// WrongToken reports whether an answer refuses the token. The wire has no code for it:
+// Java answers 500 with one of two texts, others 401 or 402 (reference: protocol.md 9).
+func WrongToken(code int, msg string) bool {
+	if code == CodeSuccess || code == 0 {
+		return false
+	}
+	msg = strings.ToLower(msg)
+	return strings.Contains(msg, "access token") || strings.Contains(msg, "accesstoken") || strings.Contains(msg, "access-token")
 }

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -23,25 +22,25 @@ const (
 // answer is what became of one question.
 type answer struct {
 	place int
-	ok    bool
-	note  string
+	Answer
 }
 
 // globalIdle chooses an address that runs nothing and keeps it for this run until
 // Release: between the answer "idle" and the run nobody else of this node gets it.
-func (r *Router) globalIdle(ctx context.Context, q Request, candidates []string) (address, why string, err error) {
+func (r *Router) globalIdle(ctx context.Context, q Request, candidates []string) (c Choice, err error) {
 	for {
 		free, began := r.notTaken(candidates)
 		if len(free) == 0 {
-			return "", string(q.Strategy) + ": a run is on its way to every address", model.Errf(model.CodeUnavailable, KeyGlobalBusy)
+			return Choice{Said: []model.Said{model.Say("route_all_taken")}}, model.Errf(model.CodeUnavailable, KeyGlobalBusy)
 		}
-		address, why, err = probing(ctx, q, free)
-		if e, ok := errors.AsType[*model.Error](err); ok && e.Key == KeyGlobalBusy && len(free) == len(candidates) && !strings.Contains(why, noteBusy) {
+		var busy bool
+		c, busy, err = probing(ctx, q, free)
+		if e, ok := errors.AsType[*model.Error](err); ok && e.Key == KeyGlobalBusy && len(free) == len(candidates) && !busy {
 			// Nobody is busy: nobody answers, or nobody knows the question. There is nothing to wait for.
-			return "", why, model.Errf(model.CodeUnavailable, KeyNoneAlive)
+			return c, model.Errf(model.CodeUnavailable, KeyNoneAlive)
 		}
-		if err != nil || r.take(address, began) {
-			return address, why, err
+		if err != nil || r.take(c.Address, began) {
+			return c, err
 		}
 	}
 }
@@ -81,76 +80,57 @@ func (r *Router) Release(address string) {
 	r.freed[address] = r.frees
 }
 
-// noteBusy is what is noted of an executor that answers and is busy.
-const noteBusy = " is busy"
-
 // probing asks the candidates, several at the same time, and takes the first in
-// the list that agrees.
-func probing(ctx context.Context, q Request, candidates []string) (address, why string, err error) {
-	ask, key, err := question(q)
+// the list that agrees. busy says that one of them answered and was busy.
+func probing(ctx context.Context, q Request, candidates []string) (c Choice, busy bool, err error) {
+	ask, asked, key, err := question(q)
 	if err != nil {
-		return "", "", err
+		return c, false, err
 	}
-	notes := make([]string, 0, len(candidates))
-	text := func() string { return string(q.Strategy) + ": " + strings.Join(notes, "; ") }
 	for len(candidates) > 0 {
 		n := min(probeParallel, len(candidates))
 		chosen, wave := askAll(ctx, candidates[:n], ask)
-		notes = append(notes, wave...)
+		for i, a := range wave {
+			busy = busy || a.Busy
+			c.Asked = append(c.Asked, model.Attempt{Address: candidates[i], Asked: asked, Code: a.Code, Text: a.Text, MS: a.MS})
+		}
 		if chosen >= 0 {
-			if len(notes) == 1 { // the first that was asked: nothing to tell
-				return candidates[chosen], "", nil
-			}
-			return candidates[chosen], text(), nil
+			c.Address = candidates[chosen]
+			return c, busy, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return "", text(), err
+			return c, busy, err
 		}
 		candidates = candidates[n:]
 	}
-	return "", text(), model.Errf(model.CodeUnavailable, key)
+	if key == KeyAllBusy && !busy {
+		key = KeyNoneAlive
+	}
+	return c, busy, model.Errf(model.CodeUnavailable, key)
 }
 
 // question gives what is asked for the strategy, and the error when all say no.
-func question(q Request) (ask func(context.Context, string) (bool, string), key string, err error) {
-	idle := func(probe func(context.Context, string) (bool, error)) func(context.Context, string) (bool, string) {
-		return func(ctx context.Context, a string) (bool, string) {
-			free, err := probe(ctx, a)
-			switch {
-			case err != nil:
-				return false, "refused (" + short(err) + ")"
-			case !free:
-				return false, strings.TrimSpace(noteBusy)
-			}
-			return true, "is idle"
-		}
-	}
+func question(q Request) (ask func(context.Context, string) Answer, name, key string, err error) {
 	switch {
 	case q.Strategy == model.RouteFailover && q.Beat != nil:
-		return func(ctx context.Context, a string) (bool, string) {
-			if err := q.Beat(ctx, a); err != nil {
-				return false, "refused (" + short(err) + ")"
-			}
-			return true, "answered"
-		}, KeyNoneAlive, nil
+		return q.Beat, model.AskedBeat, KeyNoneAlive, nil
 	case q.Strategy == model.RouteBusyover && q.IdleBeat != nil:
-		return idle(q.IdleBeat), KeyAllBusy, nil
+		return q.IdleBeat, model.AskedIdleBeat, KeyAllBusy, nil
 	case q.Strategy == model.RouteGlobalBusyover && q.GlobalIdleBeat != nil:
-		return idle(q.GlobalIdleBeat), KeyGlobalBusy, nil
+		return q.GlobalIdleBeat, model.AskedGlobalIdleBeat, KeyGlobalBusy, nil
 	}
-	return nil, "", errors.New("router: " + string(q.Strategy) + " without its probe")
+	return nil, "", "", errors.New("router: " + string(q.Strategy) + " without its probe")
 }
 
 // askAll asks at the same time. It gives the place of the first in the list that
-// agrees, -1 when none does, and notes on those up to it.
-func askAll(ctx context.Context, addresses []string, ask func(context.Context, string) (bool, string)) (chosen int, notes []string) {
+// agrees, -1 when none does, and the answers of those up to it.
+func askAll(ctx context.Context, addresses []string, ask func(context.Context, string) Answer) (chosen int, wave []Answer) {
 	ctx, cancel := context.WithTimeout(ctx, probeDeadline)
 	defer cancel() // those that were not waited for
 	answers := make(chan answer, len(addresses))
 	for i, a := range addresses {
 		go func() { // ends with ctx at the latest; the channel has room for all
-			ok, note := ask(ctx, a)
-			answers <- answer{i, ok, note}
+			answers <- answer{i, ask(ctx, a)}
 		}()
 	}
 	got := make([]*answer, len(addresses))
@@ -160,7 +140,7 @@ func askAll(ctx context.Context, addresses []string, ask func(context.Context, s
 		case a := <-answers:
 			got[a.place] = &a
 			known++
-			if a.ok && grace == nil {
+			if a.Free && grace == nil {
 				timer := time.NewTimer(probeGrace)
 				defer timer.Stop()
 				grace = timer.C
@@ -173,17 +153,20 @@ func askAll(ctx context.Context, addresses []string, ask func(context.Context, s
 		}
 	}
 	for i, a := range got {
-		switch {
-		case a == nil:
-			notes = append(notes, addresses[i]+" did not answer in time")
-		case a.ok:
-			return i, append(notes, addresses[i]+" "+a.note)
-		default:
-			notes = append(notes, addresses[i]+" "+a.note)
+		if a == nil {
+			wave = append(wave, Answer{Text: noAnswer})
+			continue
+		}
+		wave = append(wave, a.Answer)
+		if a.Free {
+			return i, wave
 		}
 	}
-	return -1, notes
+	return -1, wave
 }
+
+// noAnswer is noted of an address that was not waited for.
+const noAnswer = "no answer in time"
 
 // firstOf gives the first that agrees when all before it have answered.
 func firstOf(got []*answer) (place int, decided bool) {
@@ -191,7 +174,7 @@ func firstOf(got []*answer) (place int, decided bool) {
 		if a == nil {
 			return -1, false
 		}
-		if a.ok {
+		if a.Free {
 			return i, true
 		}
 	}

@@ -7,7 +7,6 @@ package router
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -38,11 +37,27 @@ type Request struct {
 	Now  time.Time
 
 	// Beat asks whether an executor is alive. FAILOVER needs it.
-	Beat func(ctx context.Context, address string) error
+	Beat func(ctx context.Context, address string) Answer
 	// IdleBeat asks whether the job is idle there. BUSYOVER needs it.
-	IdleBeat func(ctx context.Context, address string) (idle bool, err error)
+	IdleBeat func(ctx context.Context, address string) Answer
 	// GlobalIdleBeat asks whether no job at all runs there. GLOBAL_BUSYOVER needs it.
-	GlobalIdleBeat func(ctx context.Context, address string) (idle bool, err error)
+	GlobalIdleBeat func(ctx context.Context, address string) Answer
+}
+
+// Answer is what an executor says to a question.
+type Answer struct {
+	Free bool // alive, or idle
+	Busy bool // it answers, and it is busy
+	Code int  // of the answer; 0 = none
+	Text string
+	MS   int64 // how long it took
+}
+
+// Choice is the address for a run and how it was found.
+type Choice struct {
+	Address string
+	Said    []model.Said    // what is remarkable about it
+	Asked   []model.Attempt // who was asked, in the order of the list
 }
 
 // Router chooses addresses and remembers what the strategies need. It is safe
@@ -74,11 +89,9 @@ func newRouter(intn func(int) int) *Router {
 	return &Router{intn: intn, jobs: map[int]*memory{}, taken: map[string]bool{}, freed: map[string]uint64{}, rings: map[string]ring{}, ill: map[string]illness{}}
 }
 
-// Pick gives the address. why is a short English text for the record of the run;
-// it is empty when there is nothing remarkable. The errors are *model.Error with
-// one of the keys above, or that of ctx when it ends while probing; why is given
-// with them too.
-func (r *Router) Pick(ctx context.Context, q Request) (address, why string, err error) {
+// Pick gives the address. The errors are *model.Error with one of the keys above, or
+// that of ctx when it ends while probing; what was found out is given with them too.
+func (r *Router) Pick(ctx context.Context, q Request) (c Choice, err error) {
 	if q.Strategy == model.RouteBroadcast { // a shard belongs to its place in the list
 		return broadcast(q)
 	}
@@ -92,52 +105,52 @@ func (r *Router) Pick(ctx context.Context, q Request) (address, why string, err 
 		if q.Strategy == model.RouteGlobalBusyover {
 			return r.globalIdle(ctx, q, all)
 		}
-		return probing(ctx, q, all)
+		c, _, err = probing(ctx, q, all)
+		return c, err
 	}
 	choice := well
 	if len(choice) == 0 {
 		choice, ill = ill, nil // all are ill: perhaps one is back
 	}
 	if len(choice) == 0 {
-		return "", "no address", model.Errf(model.CodeUnavailable, KeyNoAddress)
+		return c, model.Errf(model.CodeUnavailable, KeyNoAddress)
 	}
 	switch q.Strategy {
 	case model.RouteFirst:
-		address = choice[0]
+		c.Address = choice[0]
 	case model.RouteLast:
-		address = choice[len(choice)-1]
+		c.Address = choice[len(choice)-1]
 	case model.RouteRandom:
-		address = choice[r.intn(len(choice))]
+		c.Address = choice[r.intn(len(choice))]
 	case model.RouteRound:
-		address = r.round(q, choice)
+		c.Address = r.round(q, choice)
 	case model.RouteLFU:
-		address = r.leastFrequent(q, choice)
+		c.Address = r.leastFrequent(q, choice)
 	case model.RouteLRU:
-		address = r.leastRecent(q, choice)
+		c.Address = r.leastRecent(q, choice)
 	case model.RouteConsistentHash:
-		address = r.hashed(q.JobID, choice)
+		c.Address = r.hashed(q.JobID, choice)
 	default:
-		address = choice[0]
-		why = fmt.Sprintf("unknown strategy %q, FIRST is used: %s", q.Strategy, address)
+		c.Address = choice[0]
+		c.Said = append(c.Said, model.Say("route_unknown", "Strategy", string(q.Strategy)))
 	}
 	if len(ill) > 0 {
-		why = strings.TrimPrefix(why+"; avoiding "+strings.Join(ill, ", ")+": no connection a moment ago", "; ")
+		c.Said = append(c.Said, model.Say("route_avoids", "Addresses", strings.Join(ill, ", ")))
 	}
-	return address, why, nil
+	return c, nil
 }
 
 // broadcast gives the address of the shard. A retry of a shard that the group
 // has no longer goes to the first (reference: protocol.md 7).
-func broadcast(q Request) (address, why string, err error) {
+func broadcast(q Request) (Choice, error) {
 	i, n := q.ShardIndex, len(q.Addresses)
 	if n == 0 {
-		return "", "no address", model.Errf(model.CodeUnavailable, KeyNoAddress)
+		return Choice{}, model.Errf(model.CodeUnavailable, KeyNoAddress)
 	}
 	if i < 0 || i >= n {
-		return q.Addresses[0], fmt.Sprintf("%s: shard %d is beyond the %d addresses, the first is used: %s",
-			q.Strategy, i, n, q.Addresses[0]), nil
+		return Choice{Address: q.Addresses[0], Said: []model.Said{model.Say("route_shard_beyond", "Shard", i, "Count", n)}}, nil
 	}
-	return q.Addresses[i], "", nil
+	return Choice{Address: q.Addresses[i]}, nil
 }
 
 // candidates parts the addresses that may be chosen into those that answer as far
@@ -158,13 +171,4 @@ func (r *Router) candidates(q Request) (well, ill []string) {
 		}
 	}
 	return well, ill
-}
-
-// short cuts the text of a probe's error to 200 bytes.
-func short(err error) string {
-	s := err.Error()
-	if len(s) > 200 {
-		s = strings.ToValidUTF8(s[:197], "") + "…"
-	}
-	return s
 }

@@ -15,7 +15,7 @@ func TestRoundFollowsTheTurn(t *testing.T) {
 	nodes := []*Router{New(), New(), New()}
 	counts := map[string]int{}
 	for turn := int64(1); turn <= 300; turn++ {
-		a, _, err := nodes[turn*7%3].Pick(t.Context(), Request{Strategy: model.RouteRound, JobID: 5, Turn: turn, Addresses: three})
+		a, _, err := told(nodes[turn*7%3], t.Context(), Request{Strategy: model.RouteRound, JobID: 5, Turn: turn, Addresses: three})
 		require.NoError(t, err)
 		counts[a]++
 	}
@@ -24,7 +24,7 @@ func TestRoundFollowsTheTurn(t *testing.T) {
 	}
 	first := map[string]int{} // the first fires of many jobs do not all meet
 	for job := range 300 {
-		a, _, err := nodes[0].Pick(t.Context(), Request{Strategy: model.RouteRound, JobID: job, Turn: 1, Addresses: three})
+		a, _, err := told(nodes[0], t.Context(), Request{Strategy: model.RouteRound, JobID: job, Turn: 1, Addresses: three})
 		require.NoError(t, err)
 		first[a]++
 	}
@@ -77,7 +77,7 @@ func TestLeastUsedIsFairAcrossNodes(t *testing.T) {
 				for i := range n {
 					now = now.Add(100 * time.Millisecond)
 					node := nodes[min(1, i%4)] // a quarter to the first
-					a, _, err := node.Pick(t.Context(), Request{Strategy: strategy, JobID: 1, Addresses: addresses, Now: now})
+					a, _, err := told(node, t.Context(), Request{Strategy: strategy, JobID: 1, Addresses: addresses, Now: now})
 					require.NoError(t, err)
 					counts[a]++
 					if i%10 == 9 { // about once a second
@@ -107,7 +107,7 @@ func TestLeastUsedIsFairAcrossNodes(t *testing.T) {
 
 func TestWhatWasNotToldIsToldAgain(t *testing.T) {
 	r := New()
-	_, _, err := r.Pick(t.Context(), Request{Strategy: model.RouteLFU, JobID: 1, Addresses: []string{"a"}})
+	_, _, err := told(r, t.Context(), Request{Strategy: model.RouteLFU, JobID: 1, Addresses: []string{"a"}})
 	require.NoError(t, err)
 	picks, gone := r.Take(10)
 	require.Len(t, picks, 1)
@@ -123,7 +123,7 @@ func TestWhatWasNotToldIsToldAgain(t *testing.T) {
 func TestIllAddressesAreAvoided(t *testing.T) {
 	r, now := New(), time.UnixMilli(1_700_000_000_000)
 	pick := func(s model.RouteStrategy, exclude ...string) (string, string) {
-		a, why, err := r.Pick(t.Context(), Request{Strategy: s, JobID: 1, Addresses: []string{"a", "b"}, Exclude: exclude, Now: now})
+		a, why, err := told(r, t.Context(), Request{Strategy: s, JobID: 1, Addresses: []string{"a", "b"}, Exclude: exclude, Now: now})
 		require.NoError(t, err)
 		return a, why
 	}
@@ -131,7 +131,7 @@ func TestIllAddressesAreAvoided(t *testing.T) {
 	for _, s := range []model.RouteStrategy{model.RouteFirst, model.RouteLast, model.RouteRandom, model.RouteRound, model.RouteConsistentHash, model.RouteLFU, model.RouteLRU} {
 		a, why := pick(s)
 		require.Equal(t, "b", a, s)
-		require.Contains(t, why, "avoiding a")
+		require.Contains(t, why, "route_avoids Addresses=a")
 	}
 	a, why := pick(model.RouteFirst, "b")
 	require.Equal(t, "a", a, "better than none")
@@ -147,6 +147,6 @@ func TestIllAddressesAreAvoided(t *testing.T) {
 	a, _ = pick(model.RouteFirst)
 	require.Equal(t, "a", a, "it answers again")
 
-	_, _, err := r.Pick(t.Context(), Request{Strategy: model.RouteFirst, Addresses: []string{"a"}, Exclude: []string{"a"}, Now: now})
+	_, _, err := told(r, t.Context(), Request{Strategy: model.RouteFirst, Addresses: []string{"a"}, Exclude: []string{"a"}, Now: now})
 	require.Error(t, err)
 }

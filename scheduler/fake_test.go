@@ -62,6 +62,9 @@ func (m *memory) EnsureLock(context.Context) error { return m.err() }
 func (m *memory) PlanDue(context.Context, int64, int, time.Time, func([]model.Job, map[int]model.Group) []model.JobPlan) (int, int, error) {
 	return 0, 0, m.err()
 }
+func (m *memory) LockedJobs(context.Context, int64, int, time.Time) ([]int, error) {
+	return nil, m.err()
+}
 func (m *memory) LastPlanMS(context.Context) (int64, error)                        { return 0, m.err() }
 func (m *memory) NotePlan(context.Context, string, int64, int64) error             { return m.err() }
 func (m *memory) JoinNode(context.Context, string, string, string) (int64, error)  { return 1, m.err() }
@@ -101,10 +104,10 @@ func (m *memory) Picks(context.Context, []int) ([]model.Pick, error) {
 	defer m.mu.Unlock()
 	return m.picks, m.err()
 }
-func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, msg string) error {
+func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, note model.Note) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.runs[id].TriggerMsg = msg
+	m.runs[id].Note = note
 	return m.err()
 }
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
@@ -202,14 +205,13 @@ func (m *memory) RecordDispatches(_ context.Context, _ string, list []model.Disp
 	}
 	for _, d := range list {
 		r := m.runs[d.RunID]
-		r.Phase, r.TriggerCode, r.TriggerMsg, r.Reason = d.Phase, d.Code, d.Msg, d.Reason
+		if d.Phase == model.PhaseMissed {
+			m.miss = append(m.miss, d.RunID)
+		}
+		r.Phase, r.TriggerCode, r.Note, r.Reason = d.Phase, d.Code, d.Note, d.Reason
+		r.TriggerMsg = model.PlainWords(d.Note.Said...)
 		r.SentMS = cmp.Or(d.SentMS, r.SentMS)
 	}
-	return nil
-}
-
-func (m *memory) MissRuns(_ context.Context, _ string, ids []int64, _, _ string, _ time.Time) error {
-	m.miss = append(m.miss, ids...)
 	return nil
 }
 

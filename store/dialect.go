@@ -17,6 +17,11 @@ type dialect struct {
 	nowMS string
 	// lockRow follows a SELECT whose row must be locked without waiting.
 	lockRow string
+	// noWait follows a SELECT whose rows are changed in the same transaction; an error
+	// that isBusy knows says that another session has locked one of them.
+	noWait string
+	// skipLocked is the same, without the rows that are locked.
+	skipLocked string
 	// forUpdate follows a SELECT whose rows are changed in the same transaction.
 	forUpdate string
 	// insertIgnore begins an INSERT that skips rows whose unique key exists.
@@ -27,6 +32,11 @@ type dialect struct {
 	upsert func(key string, columns ...string) string
 	// upsertAdd follows an INSERT to add the new value of a column to the old one.
 	upsertAdd func(key, table, column string) string
+	// rowUpdate builds the statement of updateRows for rowsAtOnce rows at most.
+	rowUpdate  func(ids []int64, fixed string, fixedArgs []any, sets []rowSet, at int, where string, whereArgs []any) (string, []any)
+	rowsAtOnce int
+	// least and greatest of two numbers.
+	least, greatest func(a, b string) string
 	// upsertPicks follows an INSERT into carillon_route: counts add up, the later use stays.
 	upsertPicks string
 }
@@ -37,6 +47,10 @@ func sqliteDialect() dialect {
 		nowMS:        "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		insertIgnore: "INSERT OR IGNORE INTO ", // the write lock was taken at BEGIN
 		concat:       func(a, b string) string { return a + " || " + b },
+		rowUpdate:    sqliteRowUpdate,
+		rowsAtOnce:   500,
+		least:        func(a, b string) string { return "MIN(" + a + ", " + b + ")" },
+		greatest:     func(a, b string) string { return "MAX(" + a + ", " + b + ")" },
 		upsert: func(key string, columns ...string) string {
 			set := make([]string, len(columns))
 			for i, c := range columns {
@@ -56,9 +70,15 @@ func mysqlDialect() dialect {
 		name:         "mysql",
 		nowMS:        "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 		lockRow:      " FOR UPDATE NOWAIT",
+		noWait:       " FOR UPDATE NOWAIT",
+		skipLocked:   " FOR UPDATE SKIP LOCKED",
 		forUpdate:    " FOR UPDATE",
 		insertIgnore: "INSERT IGNORE INTO ",
 		concat:       func(a, b string) string { return "CONCAT(" + a + ", " + b + ")" },
+		rowUpdate:    mysqlRowUpdate,
+		rowsAtOnce:   300,
+		least:        func(a, b string) string { return "LEAST(" + a + ", " + b + ")" },
+		greatest:     func(a, b string) string { return "GREATEST(" + a + ", " + b + ")" },
 		upsert: func(_ string, columns ...string) string {
 			set := make([]string, len(columns))
 			for i, c := range columns {

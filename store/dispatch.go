@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -100,64 +101,35 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 }
 
 // NoteWaiting writes on a planned run of owner what it waits for.
-func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, msg string) error {
-	_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ? WHERE id = ? AND run_state = ? AND owner = ?`,
-		cut(msg, textBytes), id, model.PhasePlanned, owner)
+func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error {
+	_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ?, run_note = ? WHERE id = ? AND run_state = ? AND owner = ?`,
+		s.triggerText("", note), null(note.Encode()), id, model.PhasePlanned, owner)
 	return err
 }
 
-// tick is the resolution in ms of times that many rows share: rows whose times
-// are equal then are written by one statement.
-const tick = 10
-
-// RecordDispatches writes what came of sending. A run whose callback was faster
-// keeps its result and only learns that it was accepted. For refused runs
-// follow decides about a retry, in the same transaction. That an executor has a
-// run is true whoever says so; everything else counts only while the run belongs
-// to owner: another node may have taken it over and rung it anew.
+// RecordDispatches writes what came of sending, with the times as measured. A run
+// whose callback was faster keeps its result and only learns that it was accepted.
+// For refused runs follow decides about a retry, in the same transaction. That an
+// executor has a run is true whoever says so; everything else counts only while the
+// run belongs to owner: another node may have taken it over and rung it anew.
 func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error {
-	type kind struct {
-		phase       model.RunPhase
-		code        int
-		msg, reason string
-		at, sent    int64
-	}
-	alike := map[kind][]int64{}
-	step := int64(tick)
-	if len(list) > 100 {
-		step *= 10
-	}
+	alike := map[outcome][]model.Dispatch{}
 	for _, d := range list {
-		k := kind{d.Phase, d.Code, cut(d.Msg, textBytes), d.Reason, d.AtMS / step * step, d.SentMS / step * step}
-		alike[k] = append(alike[k], d.RunID)
+		k := outcome{d.Phase, d.Code, d.Reason}
+		alike[k] = append(alike[k], d)
 	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		count := tally{}
 		var after []model.Run
 		for k, same := range alike {
-			err := chunks(compact(same), 1000, func(ids []int64) error {
-				if k.phase == model.PhaseFinished || k.phase == model.PhaseMissed {
-					more, err := s.closeRefused(ctx, tx, owner, ids, model.Dispatch{Phase: k.phase, Code: k.code, Msg: k.msg, Reason: k.reason, AtMS: k.at}, count, follow)
-					after = append(after, more...)
+			same = byRun(same)
+			if k.phase == model.PhaseFinished || k.phase == model.PhaseMissed {
+				more, err := s.closeRefused(ctx, tx, owner, same, k, count, follow)
+				if err != nil {
 					return err
 				}
-				var accepted any
-				fence, args := "", []any{}
-				if k.phase == model.PhaseAccepted {
-					accepted = k.at
-				} else {
-					fence, args = " AND owner = ?", append(args, owner)
-				}
-				args = slices.Concat([]any{null(k.sent), null(k.sent), accepted, k.code, null(k.msg), null(k.reason), k.phase}, anys(ids),
-					[]any{model.PhaseSending, model.PhaseUnknown, model.PhaseFinished}, args)
-				_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET sent_time = CASE WHEN sent_time > ? THEN sent_time ELSE COALESCE(?, sent_time) END, accepted_time = ?,
-					trigger_code = CASE WHEN trigger_code = 0 THEN ? ELSE trigger_code END, trigger_msg = COALESCE(?, trigger_msg),
-					run_reason = CASE WHEN handle_code = 0 THEN COALESCE(?, run_reason) ELSE run_reason END,
-					run_state = CASE WHEN handle_code = 0 THEN ? ELSE run_state END
-					WHERE id IN (`+marks(len(ids))+`) AND run_state IN (?, ?, ?) AND accepted_time IS NULL`+fence, args...)
-				return err
-			})
-			if err != nil {
+				after = append(after, more...)
+			} else if err := s.noteSent(ctx, tx, owner, same, k); err != nil {
 				return err
 			}
 		}
@@ -168,78 +140,124 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 	})
 }
 
-// closeRefused ends runs that no executor took, unless a callback proves
-// otherwise. All have the outcome d.
-func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, ids []int64, d model.Dispatch, count tally, follow model.Follow) ([]model.Run, error) {
-	open, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)
-		AND handle_code = 0 AND run_state IN (?, ?, ?) AND owner = ? ORDER BY id`+s.d.forUpdate,
-		append(anys(ids), model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, owner)...)
+// outcome is what runs have in common that share statements.
+type outcome struct {
+	phase  model.RunPhase
+	code   int
+	reason string
+}
+
+// byRun sorts by id; of two words about one run the last one stays.
+func byRun(list []model.Dispatch) []model.Dispatch {
+	slices.SortStableFunc(list, func(a, b model.Dispatch) int { return cmp.Compare(a.RunID, b.RunID) })
+	out := list[:0]
+	for i, d := range list {
+		if i+1 == len(list) || list[i+1].RunID != d.RunID {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// noteSent writes that runs were accepted, or that it is not known.
+func (s *Store) noteSent(ctx context.Context, tx *sql.Tx, owner string, list []model.Dispatch, k outcome) error {
+	ids := make([]int64, len(list))
+	for i := range list {
+		ids[i] = list[i].RunID
+	}
+	sets := []rowSet{
+		{"sent_time", s.d.greatest("COALESCE(sent_time, 0)", "%s"), func(i int) any { return list[i].SentMS }, true},
+		{"trigger_msg", "COALESCE(%s, trigger_msg)", func(i int) any { return null(s.triggerText("", list[i].Note)) }, false},
+		{"run_note", "COALESCE(%s, run_note)", func(i int) any { return null(list[i].Note.Encode()) }, false},
+	}
+	fence, fenceArgs := "", []any{}
+	if k.phase == model.PhaseAccepted {
+		// Its result may be here already: then it was accepted before that.
+		sets = append(sets, rowSet{"accepted_time", s.d.least("%s", "COALESCE(finished_time, 9000000000000000)"), func(i int) any { return list[i].AtMS }, true})
+	} else {
+		fence, fenceArgs = " AND owner = ?", []any{owner}
+	}
+	_, err := s.updateRows(ctx, tx, ids, `trigger_code = CASE WHEN trigger_code = 0 THEN ? ELSE trigger_code END,
+		run_reason = CASE WHEN handle_code = 0 THEN COALESCE(?, run_reason) ELSE run_reason END,
+		run_state = CASE WHEN handle_code = 0 THEN ? ELSE run_state END`, []any{k.code, null(k.reason), k.phase}, sets,
+		` AND run_state IN (?, ?, ?) AND accepted_time IS NULL`+fence,
+		append([]any{model.PhaseSending, model.PhaseUnknown, model.PhaseFinished}, fenceArgs...))
+	return err
+}
+
+// closeRefused ends runs that no executor took, unless a callback proves otherwise.
+// All have the outcome k; the list is in the order of ids.
+func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, list []model.Dispatch, k outcome, count tally, follow model.Follow) ([]model.Run, error) {
+	byID := make(map[int64]*model.Dispatch, len(list))
+	var open []model.Run
+	err := chunks(list, 1000, func(part []model.Dispatch) error {
+		args := make([]any, len(part))
+		for i := range part {
+			args[i], byID[part[i].RunID] = part[i].RunID, &part[i]
+		}
+		found, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
+			AND handle_code = 0 AND run_state IN (?, ?, ?) AND owner = ? ORDER BY id`+s.d.forUpdate,
+			append(args, model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, owner)...)
+		open = append(open, found...)
+		return err
+	})
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
-	alarm := "alarm_status"
-	if d.Phase == model.PhaseMissed {
-		alarm = "1" // nobody is to be woken, nothing to be tried again
-	}
-	args := []any{d.Phase, d.Code, cut(d.Msg, textBytes), null(d.Reason), d.AtMS}
+	ids := make([]int64, len(open))
 	for i := range open {
-		args = append(args, open[i].ID)
+		r, d := &open[i], byID[open[i].ID]
+		ids[i] = r.ID
+		r.Phase, r.TriggerCode, r.Reason = k.phase, k.code, k.reason
+		r.SentMS = max(r.SentMS, d.SentMS)
+		r.FinishedMS = max(d.AtMS, r.SentMS)
+		if !d.Note.IsZero() {
+			r.Note = d.Note
+			r.TriggerMsg = s.triggerText("", d.Note)
+		}
+		if k.phase == model.PhaseMissed {
+			count.add(r.TriggerTime, -1, 0, 0, r.Fires())
+		} else {
+			count.add(r.TriggerTime, -1, 0, 1, 0)
+		}
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, trigger_msg = ?, run_reason = ?, finished_time = ?,
-		alarm_status = `+alarm+` WHERE id IN (`+marks(len(open))+`)`, args...)
+	after, err := s.followAll(ctx, tx, open, follow)
 	if err != nil {
 		return nil, err
 	}
+	retried, fires := retriedBy(after), s.outcomes(tx, count)
 	for i := range open {
-		r := &open[i]
-		r.Phase, r.TriggerCode, r.TriggerMsg, r.Reason, r.FinishedMS = d.Phase, d.Code, d.Msg, d.Reason, d.AtMS
-		if d.Phase == model.PhaseMissed {
-			count.add(r.TriggerTime, -1, 0, 0, r.Fires())
-			if err := s.missFire(ctx, tx, count, r, d.Reason); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		count.add(r.TriggerTime, -1, 0, 1, 0)
-	}
-	after, err := s.followAll(ctx, tx, open, follow)
-	if err != nil || d.Phase == model.PhaseMissed {
-		return after, err
-	}
-	for i := range open {
-		r := &open[i]
-		if slices.ContainsFunc(after, func(x model.Run) bool { return x.TriggerType == model.TriggerRetry && x.FirstID == r.FirstAttempt() }) {
-			continue // not the last attempt
-		}
-		if err := s.missFire(ctx, tx, count, r, d.Reason); err != nil {
+		if err := fires.end(ctx, &open[i], retried[open[i].ID]); err != nil {
 			return nil, err
 		}
 	}
-	return after, nil
+	_, err = s.updateRows(ctx, tx, ids, `run_state = ?, trigger_code = ?, run_reason = ?`, []any{k.phase, k.code, null(k.reason)}, []rowSet{
+		{"sent_time", "", func(i int) any { return null(open[i].SentMS) }, true},
+		{"finished_time", "", func(i int) any { return open[i].FinishedMS }, true},
+		{"trigger_msg", "", func(i int) any { return null(open[i].TriggerMsg) }, false},
+		{"run_note", "", func(i int) any { return null(open[i].Note.Encode()) }, false},
+		{"alarm_status", "", func(i int) any { return alarmAfter(&open[i], retried) }, true},
+	}, "", nil)
+	return after, err
 }
 
-// MissRuns ends planned runs of owner that will not be made.
-func (s *Store) MissRuns(ctx context.Context, owner string, ids []int64, reason, msg string, now time.Time) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
-		count := tally{}
-		err := chunks(ids, 500, func(part []int64) error {
-			open, err := s.queryRuns(ctx, tx, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
-				AND run_state = ? AND owner = ?`+s.d.forUpdate, append(anys(part), model.PhasePlanned, owner)...)
-			if err != nil || len(open) == 0 {
-				return err
-			}
-			args := []any{model.PhaseMissed, model.CodeMissed, cut(msg, textBytes), reason, now.UnixMilli()}
-			for i := range open {
-				args = append(args, open[i].ID)
-				count.miss(&open[i], open[i].TriggerTime, reason, true)
-			}
-			_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, trigger_msg = ?, run_reason = ?,
-				finished_time = ?, alarm_status = 1 WHERE id IN (`+marks(len(open))+`)`, args...)
-			return err
-		})
-		if err != nil {
-			return err
+// retriedBy gives the ids of the runs that have a retry among those that follow.
+func retriedBy(after []model.Run) map[int64]bool {
+	out := map[int64]bool{}
+	for i := range after {
+		if after[i].TriggerType == model.TriggerRetry {
+			out[after[i].RetryOf] = true
 		}
-		return s.addTally(ctx, tx, count, now)
-	})
+	}
+	return out
+}
+
+// alarmAfter is the alarm_status of a run that has ended: 1, nobody is to be woken and
+// nothing to be tried again, when it was not to be made or when its retry is written
+// down already. A Java admin beside us must not try it again.
+func alarmAfter(r *model.Run, retried map[int64]bool) int {
+	if r.Phase == model.PhaseMissed || retried[r.ID] {
+		return 1
+	}
+	return r.AlarmStatus
 }

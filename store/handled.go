@@ -1,10 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,24 +29,28 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 			return err
 		}
 		count := tally{}
+		fires := s.outcomes(tx, count)
 		var won, late []model.Run
 		for i, h := range list {
 			r := rows[h.RunID]
 			switch {
-			case r == nil:
+			case r == nil || ofAnother(r, h):
 				statuses[i] = model.HandledUnknown
 			case r.HandleCode == 0 && r.Phase != model.PhaseMissed:
 				statuses[i] = model.HandledStored
-				if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
-					// It had seemed that no executor had taken it.
-					if err := s.takeMissBack(ctx, tx, count, r); err != nil {
+				if r.FirstID != 0 || r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
+					// One of many attempts, or it had seemed that no executor had taken it.
+					if err := fires.reopen(ctx, r); err != nil {
 						return err
 					}
 				}
-				applyHandled(r, h, count)
+				s.applyHandled(r, h, count)
 				won = append(won, *r)
 			case r.HandleCode != 0 && r.Reason == model.ReasonLost && h.Reason == "":
 				statuses[i] = model.HandledCorrected
+				if err := fires.reopen(ctx, r); err != nil {
+					return err
+				}
 				if err := s.correct(ctx, tx, r, h, count, now); err != nil {
 					return err
 				}
@@ -61,8 +65,19 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 		if err := s.writeHandled(ctx, tx, won, now); err != nil {
 			return err
 		}
-		after, err := s.followAll(ctx, tx, append(won, successes(late)...), follow)
+		after, err := s.followAll(ctx, tx, append(slices.Clone(won), successes(slices.Clone(late))...), follow)
 		if err != nil {
+			return err
+		}
+		retried := retriedBy(after)
+		for _, part := range [][]model.Run{won, late} {
+			for i := range part {
+				if err := fires.end(ctx, &part[i], retried[part[i].ID]); err != nil {
+					return err
+				}
+			}
+		}
+		if err := s.quiet(ctx, tx, retried); err != nil {
 			return err
 		}
 		if err := s.insertFresh(ctx, tx, after, now); err != nil {
@@ -71,6 +86,32 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 		return s.addTally(ctx, tx, count, now)
 	})
 	return statuses, err
+}
+
+// ofAnother reports whether a result belongs to another run that once had this id: a
+// database that lost its last commits gives ids again. A run that was never sent has
+// no result, and the trigger time must fit when the executor tells it.
+func ofAnother(r *model.Run, h model.Handled) bool {
+	if h.Reason != "" { // the center's own word
+		return false
+	}
+	if r.Phase == model.PhasePlanned && r.SentMS == 0 && h.Call == nil {
+		return true
+	}
+	if h.TriggerMS == 0 || r.Phase == model.PhaseForeign {
+		return false
+	}
+	diff := h.TriggerMS - r.TriggerTime.UnixMilli()
+	return diff > 1500 || diff < -1500
+}
+
+// handledText is what handle_msg says: the executor's words as they are, or those of
+// the center.
+func (s *Store) handledText(h model.Handled) string {
+	if h.Msg == "" && len(h.Said) > 0 {
+		return cut(s.words(h.Said...), handleBytes)
+	}
+	return cut(h.Msg, handleBytes)
 }
 
 // lockRuns reads the runs of the list in the order of their ids, so that two
@@ -104,20 +145,21 @@ const (
 	codeKilled    = 408
 )
 
-// applyHandled puts the result into the row in memory and into the counters.
-func applyHandled(r *model.Run, h model.Handled, count tally) {
+// applyHandled puts the result into the row in memory and into the report.
+func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 	// A run whose /run was noted as failed and that reports all the same counts anew.
 	if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 0, -1, 0)
 	} else {
 		count.add(r.TriggerTime, -1, 0, 0, 0)
 	}
-	if h.Code == model.CodeSuccess {
-		count.add(r.TriggerTime, 0, 1, 0, 0)
-	} else {
-		count.add(r.TriggerTime, 0, 0, 1, 0)
+	if c := h.Call; c != nil && r.AcceptedMS == 0 {
+		r.AcceptedMS, r.SentMS = c.AtMS, max(r.SentMS, c.SentMS)
+		if !c.Note.IsZero() {
+			r.Note, r.TriggerMsg = c.Note, s.triggerText("", c.Note)
+		}
 	}
-	r.HandleCode, r.HandleMsg, r.FinishedMS = h.Code, cut(h.Msg, handleBytes), h.AtMS
+	r.HandleCode, r.HandleMsg = h.Code, s.handledText(h)
 	switch {
 	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
 		// Ended because a person asked for it, whoever says so.
@@ -131,50 +173,47 @@ func applyHandled(r *model.Run, h model.Handled, count tally) {
 	if h.Reason == "" {
 		r.TriggerCode = model.CodeSuccess // it reported, so it had been accepted
 	}
-	if r.AcceptedMS == 0 {
-		r.AcceptedMS, r.TriggerMsg = h.AcceptedMS, h.TriggerMsg
+	if r.AcceptedMS != 0 { // a result may overtake the answer to the call
+		r.AcceptedMS = max(min(r.AcceptedMS, h.AtMS), r.SentMS)
 	}
+	r.FinishedMS = max(h.AtMS, r.AcceptedMS, r.SentMS) // clocks of two nodes differ
+	r.Note.Said = append(r.Note.Said, h.Said...)
 	r.Phase = model.PhaseFinished
+	if h.Code == model.CodeSuccess {
+		count.add(r.TriggerTime, 0, 1, 0, 0)
+	} else {
+		count.add(r.TriggerTime, 0, 0, 1, 0)
+	}
 }
 
-// writeHandled writes results; rows that end alike share a statement.
+// writeHandled writes results; rows that end alike share a statement, each with its
+// own times and texts.
 func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, now time.Time) error {
 	type kind struct {
-		code, trigger      int
-		reason, triggerMsg string
-		accepted, finished int64
+		code, trigger int
+		reason        string
 	}
 	alike := map[kind][]*model.Run{}
-	step := tickOf(won)
 	for i := range won {
 		r := &won[i]
-		k := kind{r.HandleCode, r.TriggerCode, r.Reason, r.TriggerMsg, r.AcceptedMS / step * step, r.FinishedMS / step * step}
+		k := kind{r.HandleCode, r.TriggerCode, r.Reason}
 		alike[k] = append(alike[k], r)
 	}
 	for k, runs := range alike {
-		size, same := 1000, true
-		for _, r := range runs {
-			same = same && r.HandleMsg == runs[0].HandleMsg
+		slices.SortFunc(runs, func(a, b *model.Run) int { return cmp.Compare(a.ID, b.ID) })
+		ids := make([]int64, len(runs))
+		for i, r := range runs {
+			ids[i] = r.ID
 		}
-		if !same {
-			size = 64 // the engine walks the CASE of the texts for each row
-		}
-		err := chunks(runs, size, func(part []*model.Run) error {
-			byID := make(map[int64]*model.Run, len(part))
-			ids := make([]int64, len(part))
-			for i, r := range part {
-				ids[i], byID[r.ID] = r.ID, r
-			}
-			msg, args := "?", []any{null(part[0].HandleMsg)}
-			if !same {
-				msg, args = caseBy(ids, func(id int64) any { return null(byID[id].HandleMsg) }, "handle_msg")
-			}
-			args = append(args, k.code, k.finished, null(k.accepted), k.trigger, null(cut(k.triggerMsg, textBytes)), null(k.reason), s.dt(now), model.PhaseFinished)
-			_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_msg = `+msg+`, handle_code = ?, finished_time = ?,
-				accepted_time = COALESCE(accepted_time, ?), trigger_code = ?, trigger_msg = COALESCE(?, trigger_msg), run_reason = ?, handle_time = ?, run_state = ?
-				WHERE id IN (`+marks(len(ids))+`) AND handle_code = 0`, append(args, anys(ids)...)...)
-			return err
-		})
+		_, err := s.updateRows(ctx, tx, ids, `handle_code = ?, trigger_code = ?, run_reason = ?, handle_time = ?, run_state = ?`,
+			[]any{k.code, k.trigger, null(k.reason), s.dt(now), model.PhaseFinished}, []rowSet{
+				{"handle_msg", "", func(i int) any { return null(runs[i].HandleMsg) }, false},
+				{"finished_time", "", func(i int) any { return runs[i].FinishedMS }, true},
+				{"accepted_time", "", func(i int) any { return null(runs[i].AcceptedMS) }, true},
+				{"sent_time", "", func(i int) any { return null(runs[i].SentMS) }, true},
+				{"trigger_msg", "", func(i int) any { return null(runs[i].TriggerMsg) }, false},
+				{"run_note", "", func(i int) any { return null(runs[i].Note.Encode()) }, false},
+			}, ` AND handle_code = 0`, nil)
 		if err != nil {
 			return err
 		}
@@ -182,30 +221,24 @@ func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, n
 	return nil
 }
 
-// tickOf is the resolution of times for a batch: coarser when a batch is large and
-// its runs were taken over a longer time, so that load does not multiply statements.
-func tickOf(runs []model.Run) int64 {
-	first, last := int64(math.MaxInt64), int64(0)
-	for i := range runs {
-		if at := runs[i].AcceptedMS; at != 0 {
-			first, last = min(first, at), max(last, at)
-		}
-	}
-	if len(runs) < 100 || last <= first {
-		return tick
-	}
-	return max(tick, (last-first)/16)
+// quiet notes on runs whose retry is written down that nobody is to be woken for them,
+// and that a Java admin beside us must not try them again.
+func (s *Store) quiet(ctx context.Context, tx *sql.Tx, retried map[int64]bool) error {
+	return chunks(slices.Sorted(maps.Keys(retried)), 1000, func(part []int64) error {
+		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		return err
+	})
 }
 
 // correct replaces the center's guess "lost" by what the executor reports late.
 func (s *Store) correct(ctx context.Context, tx *sql.Tx, r *model.Run, h model.Handled, count tally, now time.Time) error {
-	msg := cut(fmt.Sprintf("%s\n[reported at %s, after the run had been declared lost]", h.Msg, now.In(s.loc).Format(time.DateTime)), handleBytes)
 	if h.Code == model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 1, -1, 0)
 	}
-	r.HandleCode, r.HandleMsg, r.Reason = h.Code, msg, ""
-	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, handle_time = ?, finished_time = ?, run_reason = NULL
-		WHERE id = ?`, h.Code, msg, s.dt(now), h.AtMS, r.ID)
+	r.HandleCode, r.HandleMsg, r.Reason, r.FinishedMS = h.Code, s.handledText(h), "", max(h.AtMS, r.AcceptedMS, r.SentMS)
+	r.Note.Said = append(r.Note.Said, model.Say("late_truth", "ReportedAt", now.UnixMilli()))
+	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, handle_time = ?, finished_time = ?, run_reason = NULL, run_note = ?
+		WHERE id = ?`, h.Code, null(r.HandleMsg), s.dt(now), r.FinishedMS, null(r.Note.Encode()), r.ID)
 	return err
 }
 

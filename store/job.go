@@ -336,11 +336,14 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 // cancel turns planned runs, which are locked, into missed ones.
 func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason string, now time.Time) error {
 	count := tally{}
+	fires := s.outcomes(tx, count)
 	ids := make([]int64, len(runs))
 	for i := range runs {
-		ids[i] = runs[i].ID
-		count.add(runs[i].TriggerTime, -1, 0, 0, 1)
-		if err := s.missFire(ctx, tx, count, &runs[i], reason); err != nil {
+		r := &runs[i]
+		ids[i] = r.ID
+		count.add(r.TriggerTime, -1, 0, 0, 1)
+		r.Phase, r.TriggerCode, r.Reason = model.PhaseMissed, model.CodeMissed, reason
+		if err := fires.end(ctx, r, false); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/model"
 	"github.com/go-sql-driver/mysql"
 )
 
@@ -24,6 +25,9 @@ type Options struct {
 	URL string
 	// Location is the zone of the DATETIME columns (reference: schema.md 12).
 	Location *time.Location
+	// Words puts what the center says of a run into its language, for trigger_msg and
+	// handle_msg; default: codes and arguments.
+	Words func(...model.Said) string
 	// MaxConns bounds the connections to a server; 0 = 24.
 	MaxConns int
 }
@@ -36,6 +40,7 @@ type Store struct {
 	w, h, e, r *sql.DB
 	d          dialect
 	loc        *time.Location
+	words      func(...model.Said) string
 	dsn        string           // SQLite only
 	slow       driver.Connector // MySQL only: without time-outs, for changes of large tables
 }
@@ -51,7 +56,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.MaxConns == 0 {
 		o.MaxConns = 24
 	}
-	s := &Store{loc: o.Location}
+	if o.Words == nil {
+		o.Words = model.PlainWords
+	}
+	s := &Store{loc: o.Location, words: o.Words}
 	switch engine, rest, _ := strings.Cut(o.URL, ":"); engine {
 	case "sqlite":
 		s.d = sqliteDialect()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ func (s *Store) EnsureLock(ctx context.Context) error {
 // they belong to. What plan decides is written in the same transaction: all
 // runs and all new fire times, or nothing. It returns how many jobs were read
 // and how many rows were written. model.ErrLocked means that another node plans.
+//
+// Jobs whose executor has no address are read when they are due and not before:
+// until then one may register. A job that somebody else has locked is left out.
 func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 	plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error) {
 	careful := false
@@ -34,10 +38,16 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		if err != nil {
 			return fmt.Errorf("schedule lock: %w", err)
 		}
-		due, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+` FROM xxl_job_info
-			WHERE trigger_status = 1 AND trigger_next_time <= ? ORDER BY trigger_next_time LIMIT ?`+s.d.forUpdate, untilMS, limit)
+		where, args, err := s.dueWhere(ctx, tx, untilMS, now)
+		if err != nil {
+			return err
+		}
+		due, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+where+` ORDER BY trigger_next_time LIMIT ?`+s.d.noWait, append(args, limit)...)
+		if isBusy(err) { // a person, a script or another program holds one of them: the others go on
+			due, err = s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+where+` ORDER BY trigger_next_time LIMIT ?`+s.d.skipLocked, append(args, limit)...)
+		}
 		if isUnreadable(err) {
-			jobs, err = limit, s.stopUnreadable(ctx, tx, untilMS, limit)
+			jobs, err = limit, s.stopUnreadable(ctx, tx, where, append(args, limit))
 			return err
 		}
 		if err != nil || len(due) == 0 {
@@ -56,10 +66,50 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		careful = true // somebody turned a next fire back: what was planned before is left out
 		err = inTxOn(ctx, s.w, 1, pass)
 	}
-	if isBusy(err) {
-		err = model.ErrLocked
+	if errors.Is(err, errKnownFire) {
+		return jobs, runs, s.atTheEnd(ctx, fmt.Errorf("%w, and it cannot be seen", err))
 	}
-	return jobs, runs, err
+	if isBusy(err) {
+		return jobs, runs, model.ErrLocked
+	}
+	return jobs, runs, s.atTheEnd(ctx, err)
+}
+
+// dueWhere gives FROM and WHERE of the jobs that are to be planned now.
+func (s *Store) dueWhere(ctx context.Context, q querier, untilMS int64, now time.Time) (string, []any, error) {
+	where, args := ` FROM xxl_job_info WHERE trigger_status = 1 AND trigger_next_time <= ?`, []any{untilMS}
+	if untilMS <= now.UnixMilli() {
+		return where, args, nil
+	}
+	empty, err := collect(ctx, q, one[int], `SELECT id FROM xxl_job_group WHERE address_list IS NULL OR address_list = '' ORDER BY id LIMIT 1000`)
+	if err != nil || len(empty) == 0 {
+		return where, args, err
+	}
+	where += ` AND (trigger_next_time <= ? OR executor_route_strategy = ? OR job_group NOT IN (` + marks(len(empty)) + `))`
+	return where, append(append(args, now.UnixMilli(), model.RouteGlobalBusyover), anys(empty)...), nil
+}
+
+// LockedJobs lists the jobs that a pass of PlanDue with the same arguments has left
+// out, at most limit, as somebody else had locked them.
+func (s *Store) LockedJobs(ctx context.Context, untilMS int64, limit int, now time.Time) ([]int, error) {
+	where, args, err := s.dueWhere(ctx, s.w, untilMS, now)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, s.w, one[int], `SELECT id`+where+` ORDER BY trigger_next_time LIMIT ?`, append(args, limit)...)
+}
+
+// atTheEnd says so when err comes from ids that have reached the end of their type:
+// the engines' own words mislead.
+func (s *Store) atTheEnd(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	var last int64
+	if e := s.w.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM xxl_job_log`).Scan(&last); e != nil || last < math.MaxInt64-int64(1<<20) {
+		return err
+	}
+	return fmt.Errorf("the ids of runs have reached the end of their range (%d): %w", last, err)
 }
 
 func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPlan, careful bool, now time.Time) (int, error) {
@@ -99,9 +149,8 @@ func isUnreadable(err error) bool {
 
 // stopUnreadable finds the due jobs whose rows cannot be read and quarantines
 // them, so that the others go on.
-func (s *Store) stopUnreadable(ctx context.Context, tx *sql.Tx, untilMS int64, limit int) error {
-	ids, err := collect(ctx, tx, one[int],
-		`SELECT id FROM xxl_job_info WHERE trigger_status = 1 AND trigger_next_time <= ? ORDER BY trigger_next_time LIMIT ?`, untilMS, limit)
+func (s *Store) stopUnreadable(ctx context.Context, tx *sql.Tx, where string, args []any) error {
+	ids, err := collect(ctx, tx, one[int], `SELECT id`+where+` ORDER BY trigger_next_time LIMIT ?`, args...)
 	if err != nil {
 		return err
 	}
@@ -210,14 +259,14 @@ func (s *Store) stopJob(ctx context.Context, tx *sql.Tx, p *model.JobPlan) error
 const insertRunColumns = `(job_group, job_id, executor_address, executor_handler, executor_param, executor_sharding_param,
 	executor_fail_retry_count, trigger_time, trigger_code, trigger_msg, handle_code, alarm_status,
 	run_state, planned_time, finished_time, trigger_type, owner, fire_key, parent_run, first_run, run_reason,
-	route_turn, shard_key, lineage, missed_fires)`
+	route_turn, shard_key, lineage, missed_fires, run_note)`
 
 func (s *Store) runValues(r *model.Run) []any {
 	return []any{
 		r.GroupID, r.JobID, null(r.Address), r.Handler, r.Param, null(r.Sharding), r.RetryLeft, s.dt(r.TriggerTime),
-		r.TriggerCode, null(cut(r.TriggerMsg, textBytes)), r.HandleCode, r.AlarmStatus,
+		r.TriggerCode, null(s.triggerText(r.TriggerMsg, r.Note)), r.HandleCode, r.AlarmStatus,
 		r.Phase, r.PlannedMS, null(r.FinishedMS), r.TriggerType, null(r.Owner), null(r.FireKey), null(r.ParentID), null(r.FirstID), null(r.Reason),
-		null(r.Turn), null(r.ShardKey), null(r.Lineage), null(r.MissedFires),
+		null(r.Turn), null(r.ShardKey), null(r.Lineage), null(r.MissedFires), null(r.Note.Encode()),
 	}
 }
 
@@ -263,7 +312,7 @@ func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, n
 func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
 	count := tally{}
 	err := bySize(runs, func(part []model.Run) error {
-		const columns = 25
+		const columns = 26
 		args := make([]any, 0, columns*len(part))
 		for i := range part {
 			args = append(args, s.runValues(&part[i])...)
@@ -307,9 +356,13 @@ func countNew(count tally, r *model.Run, loc *time.Location) {
 	if r.FirstID == 0 {
 		count.fires(at, model.LedgerExpected, r.Fires())
 	}
-	if r.Phase == model.PhaseMissed {
-		count.miss(r, at, r.Reason, false)
-	} else {
+	switch r.Phase {
+	case model.PhaseMissed:
+		count.miss(r, at, false)
+	case model.PhaseFinished: // decided where it was planned
+		count.add(at, 0, 0, 1, 0)
+		count.fires(at, r.Outcome(), r.Fires())
+	default:
 		count.add(at, 1, 0, 0, 0)
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// Replan puts a run back that certainly never reached its executor. It reports
+// Replan puts a run back that seems never to have reached its executor; that it was
+// sent once stays on the row: should its result come all the same, it counts. It reports
 // whether the run is planned again; that of a job which was stopped or deleted
 // meanwhile ends as missed.
 func (s *Store) Replan(ctx context.Context, owner string, id int64, now time.Time) (bool, error) {
 	// A run by hand stays at its address: a person may have asked for it, and the
 	// executor there answers.
-	return s.putBack(ctx, id, model.PhaseUnknown, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, trigger_msg = NULL,
+	return s.putBack(ctx, id, model.PhaseUnknown, now, `UPDATE xxl_job_log SET run_state = ?, trigger_msg = NULL,
 		executor_address = CASE WHEN trigger_type IN (?, ?) THEN executor_address ELSE NULL END
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0`,
 		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner)

@@ -14,7 +14,7 @@ const (
 	trigger_time, trigger_code, handle_time, handle_code, alarm_status,
 	run_state, planned_time, sent_time, accepted_time, finished_time, trigger_type, owner, parent_run, first_run, run_reason,
 	route_turn, shard_key, lineage, missed_fires`
-	runColumns = runShort + `, executor_param, trigger_msg, handle_msg`
+	runColumns = runShort + `, executor_param, trigger_msg, handle_msg, run_note`
 )
 
 // What queryRuns reads.
@@ -33,7 +33,7 @@ func (s *Store) runTargets(r *model.Run, all bool) []any {
 		nz(&r.Turn), nz(&r.ShardKey), nz(&r.Lineage), nz(&r.MissedFires),
 	}
 	if all {
-		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg))
+		dst = append(dst, nz(&r.Param), nz(&r.TriggerMsg), nz(&r.HandleMsg), noteTarget{&r.Note})
 	}
 	return dst
 }
@@ -45,14 +45,39 @@ func (s *Store) queryRuns(ctx context.Context, q querier, all bool, query string
 
 // dueColumns are those that ringing needs: the rest of a planned run is empty.
 const dueColumns = `id, job_group, job_id, executor_address, executor_handler, executor_param, executor_sharding_param, executor_fail_retry_count,
-	trigger_time, run_state, planned_time, trigger_type, owner, parent_run, first_run, route_turn, shard_key, lineage`
+	trigger_time, run_state, planned_time, trigger_type, owner, parent_run, first_run, route_turn, shard_key, lineage, run_note`
 
 func (s *Store) dueTargets(r *model.Run) []any {
 	return []any{
 		&r.ID, &r.GroupID, &r.JobID, nz(&r.Address), nz(&r.Handler), nz(&r.Param), nz(&r.Sharding), &r.RetryLeft,
 		s.scanTime(&r.TriggerTime), nz(&r.Phase), nz(&r.PlannedMS), nz(&r.TriggerType), nz(&r.Owner), nz(&r.ParentID), nz(&r.FirstID),
-		nz(&r.Turn), nz(&r.ShardKey), nz(&r.Lineage),
+		nz(&r.Turn), nz(&r.ShardKey), nz(&r.Lineage), noteTarget{&r.Note},
 	}
+}
+
+// noteTarget reads run_note.
+type noteTarget struct{ n *model.Note }
+
+// Scan reads a text or NULL.
+func (t noteTarget) Scan(v any) error {
+	switch x := v.(type) {
+	case []byte:
+		*t.n = model.DecodeNote(string(x))
+	case string:
+		*t.n = model.DecodeNote(x)
+	default:
+		*t.n = model.Note{}
+	}
+	return nil
+}
+
+// triggerText is what trigger_msg says: the given text, or what the center says of the
+// run in its language.
+func (s *Store) triggerText(text string, n model.Note) string {
+	if text == "" && len(n.Said) > 0 {
+		text = s.words(n.Said...)
+	}
+	return cut(text, textBytes)
 }
 
 // Run reads one run; a missing one is model.CodeNotFound.

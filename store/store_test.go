@@ -222,7 +222,7 @@ func TestDispatch(t *testing.T) {
 				x.ID, x.FireKey, x.Phase, x.TriggerCode, x.Address = 0, "r:b", model.PhasePlanned, 0, ""
 				return []model.Run{x}
 			}
-			d := []model.Dispatch{{RunID: b.ID, Phase: model.PhaseFinished, Code: 500, Msg: "no", Reason: model.ReasonRefused, AtMS: 1010}}
+			d := []model.Dispatch{{RunID: b.ID, Phase: model.PhaseFinished, Code: 500, Note: model.Note{Said: []model.Said{model.Say("refused", "Text", "no")}}, Reason: model.ReasonRefused, AtMS: 1010}}
 			require.NoError(t, st.RecordDispatches(ctx, "n#1", d, t0, follow))
 			require.NoError(t, st.RecordDispatches(ctx, "n#1", d, t0, follow), "a repeat is harmless")
 			require.Equal(t, 1, asked)
@@ -268,7 +268,7 @@ func TestHandled(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, model.ResultSucceeded, got.Result())
 			require.Equal(t, model.PhaseFinished, got.Phase)
-			require.EqualValues(t, 20, got.AcceptedMS)
+			require.EqualValues(t, 5, got.AcceptedMS, "not after its end")
 		})
 		t.Run("a kill that was asked for counts, whoever reports it", func(t *testing.T) {
 			r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.TriggerCode = model.PhaseAccepted, 200 })
@@ -290,7 +290,8 @@ func TestHandled(t *testing.T) {
 			got, err := st.Run(ctx, r.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultSucceeded, got.Result())
-			require.Contains(t, got.HandleMsg, "declared lost")
+			require.Equal(t, "it was fine", got.HandleMsg, "verbatim")
+			require.Equal(t, "late_truth", got.Note.Said[0].Code)
 		})
 		t.Run("unknown run", func(t *testing.T) {
 			require.Equal(t, model.HandledUnknown, store1(t, model.Handled{RunID: 1 << 40, Code: 200}, nil))

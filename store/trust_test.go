@@ -27,6 +27,14 @@ func eachSecond(j model.Job, n int64) model.JobPlan {
 	return p
 }
 
+// account adds the ledger of a day up.
+func account(t *testing.T, st *store.Store, day time.Time) model.Ledger {
+	t.Helper()
+	lines, err := st.Ledger(t.Context(), day, day)
+	require.NoError(t, err)
+	return model.NewLedger(day.Format(time.DateOnly), lines)
+}
+
 // TestLedger follows fires through everything that can become of them: the
 // account must be even at every step.
 func TestLedger(t *testing.T) {
@@ -46,16 +54,15 @@ func TestLedger(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, 7, runs)
-		account := func(made, open, missed int64, reasons ...model.Fires) {
+		expect := func(succeeded, open, failed, notSent int64, reasons ...model.Fires) {
 			t.Helper()
-			l, err := st.Ledger(ctx, t0)
-			require.NoError(t, err)
 			for i := range reasons {
 				reasons[i].Day = "2026-01-01"
 			}
-			require.Equal(t, model.Ledger{Day: "2026-01-01", Expected: made + open + missed, Made: made, Open: open, Missed: missed, Reasons: reasons}, l)
+			require.Equal(t, model.Ledger{Day: "2026-01-01", Expected: succeeded + open + failed + notSent,
+				Succeeded: succeeded, Open: open, Failed: failed, NotSent: notSent, Reasons: reasons}, account(t, st, t0))
 		}
-		account(0, 6, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
+		expect(0, 6, 0, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
 
 		ids, err := st.PlannedIDs(ctx, "n#1", 0, t0.UnixMilli()+60000, 100, false)
 		require.NoError(t, err)
@@ -67,10 +74,10 @@ func TestLedger(t *testing.T) {
 		_, err = st.ClaimRuns(ctx, "n#1", claims, 1)
 		require.NoError(t, err)
 		follow := rule.Follower(t0, "n#1")
-		// One succeeds, one fails and is tried again: both were made.
+		// One succeeds, one fails and is tried again: that is open until its last attempt.
 		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: ids[0], Code: 200, AtMS: 5}, {RunID: ids[1], Code: 500, AtMS: 5}}, t0, follow)
 		require.NoError(t, err)
-		account(2, 4, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
+		expect(1, 5, 0, 40, model.Fires{Reason: model.ReasonCenterDown, Count: 40})
 		// One is refused: not made yet, its retry may still do it. When that is refused too, the fire was missed.
 		refuse := func(id int64) {
 			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{
@@ -91,13 +98,13 @@ func TestLedger(t *testing.T) {
 		now, err := st.Job(ctx, j.ID)
 		require.NoError(t, err)
 		require.NoError(t, st.SetJobStatus(ctx, j.ID, now.Version, model.JobStopped, 0, t0))
-		account(2, 1, 43, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 2},
+		expect(1, 1, 1, 43, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 3},
 			model.Fires{Reason: model.ReasonUnreached, Count: 1})
 		// The one on its way is discarded by the executor.
 		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{
 			RunID: ids[3], Phase: model.PhaseMissed, Code: model.CodeMissed, Reason: model.ReasonDiscarded, AtMS: 6,
 		}}, t0, follow))
-		account(2, 0, 44, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 2},
+		expect(1, 0, 1, 44, model.Fires{Reason: model.ReasonCenterDown, Count: 40}, model.Fires{Reason: model.ReasonPaused, Count: 3},
 			model.Fires{Reason: model.ReasonDiscarded, Count: 1}, model.Fires{Reason: model.ReasonUnreached, Count: 1})
 	})
 }
@@ -133,7 +140,9 @@ func TestCountersCountWhatIsWritten(t *testing.T) {
 		parent := storetest.Job(t, st, g.ID, func(j *model.Job) { j.ChildIDs, j.RetryCount = strconv.Itoa(child.ID), 1 })
 		r := storetest.Run(t, st, parent, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerCode = model.PhaseAccepted, 1, 200 })
 		done := func(id int64, code int, reason string) {
-			_, err := st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, rule.Follower(t0, "n#1"))
+			_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: id, Address: "a"}}, 1) // what is planned is sent first
+			require.NoError(t, err)
+			_, err = st.StoreHandled(ctx, []model.Handled{{RunID: id, Code: code, Reason: reason, AtMS: 5}}, t0, rule.Follower(t0, "n#1"))
 			require.NoError(t, err)
 		}
 		done(r.ID, 500, model.ReasonLost)
@@ -148,10 +157,9 @@ func TestCountersCountWhatIsWritten(t *testing.T) {
 		rep, err := st.Report(ctx, t0, t0)
 		require.NoError(t, err)
 		require.Equal(t, model.DayCount{Day: "2026-01-01", Succeeded: 3}, rep[0], "nothing runs any more")
-		l, err := st.Ledger(ctx, t0)
-		require.NoError(t, err)
+		l := account(t, st, t0)
 		require.EqualValues(t, 2, l.Expected, "the parent and its child; a retry is no fire of its own")
-		require.EqualValues(t, 2, l.Made)
+		require.EqualValues(t, 2, l.Succeeded)
 
 		// Somebody turns the next fire back by hand.
 		require.NoError(t, st.SetJobStatus(ctx, child.ID, child.Version, model.JobRunning, t0.UnixMilli(), t0))
@@ -164,8 +172,7 @@ func TestCountersCountWhatIsWritten(t *testing.T) {
 		plan(2)
 		write(t, st, `UPDATE xxl_job_info SET trigger_next_time = ? WHERE id = ?`, t0.UnixMilli(), child.ID)
 		plan(3)
-		l, err = st.Ledger(ctx, t0)
-		require.NoError(t, err)
+		l = account(t, st, t0)
 		require.EqualValues(t, 5, l.Expected, "two and the third, not five")
 		require.EqualValues(t, 3, l.Open)
 	})
@@ -186,25 +193,24 @@ func TestALateTruthOfAnEarlierAttempt(t *testing.T) {
 			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: id, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonLost, AtMS: 6}},
 				r.TriggerTime, rule.Follower(r.TriggerTime, "n#1")))
 		}
-		account := func(made, open, missed int64) {
+		expect := func(succeeded, open, failed int64) {
 			t.Helper()
-			for day, want := range map[time.Time][4]int64{t0: {1, made, open, missed}, t0.AddDate(0, 0, 1): {}} {
-				l, err := st.Ledger(ctx, day)
-				require.NoError(t, err)
-				require.Equal(t, want, [4]int64{l.Expected, l.Made, l.Open, l.Missed}, day)
+			for day, want := range map[time.Time][4]int64{t0: {1, succeeded, open, failed}, t0.AddDate(0, 0, 1): {}} {
+				l := account(t, st, day)
+				require.Equal(t, want, [4]int64{l.Expected, l.Succeeded, l.Open, l.Failed}, day)
 			}
 		}
 		lose(r.ID)
-		account(0, 1, 0) // the retry waits until after midnight
+		expect(0, 1, 0) // the retry waits until after midnight
 		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 1})
 		require.NoError(t, err)
 		_, err = st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: list[0].ID, Address: "a"}}, 1)
 		require.NoError(t, err)
 		lose(list[0].ID)
-		account(0, 0, 1)
+		expect(0, 0, 1)
 		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: r.ID, Code: 200, AtMS: 9}}, t0, nil)
 		require.NoError(t, err)
-		account(1, 0, 0)
+		expect(1, 0, 0)
 	})
 }
 
@@ -217,17 +223,15 @@ func TestAStopEndsRetriesThatWait(t *testing.T) {
 		r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerType = model.PhaseSending, 1, model.TriggerCron })
 		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonUnreached, AtMS: 6}},
 			t0, rule.Follower(t0, "n#1")))
-		l, err := st.Ledger(ctx, t0)
-		require.NoError(t, err)
-		require.Equal(t, [3]int64{1, 1, 0}, [3]int64{l.Expected, l.Open, l.Made}, "its retry may still make it")
+		l := account(t, st, t0)
+		require.Equal(t, [3]int64{1, 1, 0}, [3]int64{l.Expected, l.Open, l.Succeeded}, "its retry may still make it")
 		require.NoError(t, st.SetJobStatus(ctx, j.ID, j.Version, model.JobStopped, 0, t0))
 		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 10})
 		require.NoError(t, err)
 		require.Equal(t, model.PhaseMissed, list[0].Phase)
 		require.Equal(t, model.ReasonPaused, list[0].Reason)
-		l, err = st.Ledger(ctx, t0)
-		require.NoError(t, err)
-		require.Equal(t, [3]int64{1, 0, 1}, [3]int64{l.Expected, l.Open, l.Missed})
+		l = account(t, st, t0)
+		require.Equal(t, [3]int64{1, 0, 1}, [3]int64{l.Expected, l.Open, l.NotSent})
 	})
 }
 
@@ -430,7 +434,7 @@ func TestUnclaim(t *testing.T) {
 		back, err := st.Unclaim(ctx, "n#1", r.ID, "", 105, t0)
 		require.NoError(t, err)
 		require.False(t, back, "it was claimed anew and is on its way")
-		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseUnknown, Msg: "of the first call", SentMS: 50}}, t0, nil))
+		require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: model.PhaseUnknown, Note: model.Note{Said: []model.Said{model.Say("unknown")}}, SentMS: 50}}, t0, nil))
 		got, err = st.Run(ctx, r.ID)
 		require.NoError(t, err)
 		require.EqualValues(t, 110, got.SentMS, "the time of the later call counts")
@@ -464,7 +468,7 @@ func TestWhatIsPutBackObeysAStop(t *testing.T) {
 				if phase == model.PhaseSending {
 					back, err = st.Unclaim(ctx, "n#1", r.ID, "", 105, t0)
 				} else {
-					require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: phase, Msg: "no answer", SentMS: 200}}, t0, nil))
+					require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{RunID: r.ID, Phase: phase, Note: model.Note{Said: []model.Said{model.Say("unknown")}}, SentMS: 200}}, t0, nil))
 					back, err = st.Replan(ctx, "n#1", r.ID, t0)
 				}
 				require.NoError(t, err, name)
@@ -480,8 +484,7 @@ func TestWhatIsPutBackObeysAStop(t *testing.T) {
 				}
 			}
 		}
-		l, err := st.Ledger(ctx, t0)
-		require.NoError(t, err)
+		l := account(t, st, t0)
 		require.EqualValues(t, 10, l.Expected)
 		require.EqualValues(t, 6, l.Open)
 		require.Equal(t, []model.Fires{{Day: l.Day, Reason: model.ReasonCancelled, Count: 2}, {Day: l.Day, Reason: model.ReasonPaused, Count: 2}}, l.Reasons)

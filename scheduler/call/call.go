@@ -26,6 +26,27 @@ type Sent struct {
 	Msg         string
 	Unreachable bool // refused because there was no connection to the address
 	Gone        bool // unreachable because nothing listens there
+	WrongToken  bool // refused because of the token
+}
+
+// Answer is what an executor said to a question, for the record of a run.
+type Answer struct {
+	Code int // 0 = none
+	Text string
+}
+
+type answerKey struct{}
+
+// WithAnswer gives a context under which a client writes down what was answered.
+func WithAnswer(ctx context.Context, to *Answer) context.Context {
+	return context.WithValue(ctx, answerKey{}, to)
+}
+
+// Answered writes down what was answered, if somebody wants to know.
+func Answered(ctx context.Context, code int, text string) {
+	if to, ok := ctx.Value(answerKey{}).(*Answer); ok {
+		*to = Answer{Code: code, Text: text}
+	}
 }
 
 // ErrGone in the error of a probe means that nothing listens at the address: the

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/protocol"
 	"github.com/carillon-scheduler/carillon/router"
 	"github.com/carillon-scheduler/carillon/scheduler/call"
 )
@@ -34,25 +38,72 @@ func (d *Dispatcher) choose(ctx context.Context, j *job) error {
 	if j.run.Address != "" && (strategy == model.RouteLFU || strategy == model.RouteLRU) {
 		strategy = model.RouteFirst // a person's choice for one run is no news about the executor's addresses
 	}
-	pick, why, err := d.route.Pick(ctx, router.Request{
+	pick, err := d.route.Pick(ctx, router.Request{
 		Strategy: strategy, JobID: j.run.JobID, Addresses: addresses, Exclude: j.tried, ShardIndex: index, Turn: j.run.Turn, Now: now,
-		Beat: func(ctx context.Context, address string) error {
-			return d.noteProbe(address, now, d.exec.Beat(ctx, address))
-		},
-		IdleBeat: func(ctx context.Context, address string) (bool, error) {
+		Beat: d.probe(func(ctx context.Context, address string) (bool, error) {
+			return true, d.noteProbe(address, now, d.exec.Beat(ctx, address))
+		}),
+		IdleBeat: d.probe(func(ctx context.Context, address string) (bool, error) {
 			idle, err := d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
 			return idle, d.noteProbe(address, now, err)
-		},
-		GlobalIdleBeat: func(ctx context.Context, address string) (bool, error) {
+		}),
+		GlobalIdleBeat: d.probe(func(ctx context.Context, address string) (bool, error) {
 			idle, err := d.exec.GlobalIdleBeat(ctx, address)
 			return idle, d.noteProbe(address, now, err)
-		},
+		}),
 	})
-	j.address, j.why = pick, why
+	j.address, j.said = pick.Address, pick.Said
+	j.note.Route = append(j.note.Route, pick.Asked...)
 	if err == nil && j.def.Route == model.RouteGlobalBusyover {
-		j.held = pick
+		j.held = pick.Address
 	}
 	return err
+}
+
+// probe asks an address and writes down what it answered.
+func (d *Dispatcher) probe(ask func(context.Context, string) (bool, error)) func(context.Context, string) router.Answer {
+	return func(ctx context.Context, address string) router.Answer {
+		var said call.Answer
+		began := d.cfg.Now()
+		free, err := ask(call.WithAnswer(ctx, &said), address)
+		out := router.Answer{Free: free && err == nil, Busy: !free && err == nil, Code: said.Code, Text: said.Text, MS: d.cfg.Now().Sub(began).Milliseconds()}
+		if err != nil && out.Text == "" {
+			out.Text = err.Error()
+		}
+		return out
+	}
+}
+
+// nowhere says why no executor could be chosen.
+func (d *Dispatcher) nowhere(j *job, err error) (reason string, said []model.Said) {
+	key := ""
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		key = e.Key
+	}
+	asked := map[string]bool{}
+	refused := 0
+	for _, a := range j.note.Route {
+		asked[a.Address] = true
+		if protocol.WrongToken(a.Code, a.Text) {
+			refused++
+		}
+	}
+	list := strings.Join(slices.Sorted(maps.Keys(asked)), ", ")
+	switch {
+	case j.def.ID == 0:
+		return model.ReasonJobGone, []model.Said{model.Say(model.ReasonJobGone, "ID", j.run.JobID)}
+	case j.group.ID == 0 && j.run.Address == "":
+		return model.ReasonExecutorGone, []model.Said{model.Say(model.ReasonExecutorGone, "ID", j.def.GroupID)}
+	case len(j.bad) > 0 && len(asked) == 0:
+		return model.ReasonBadAddress, []model.Said{model.Say(model.ReasonBadAddress, "App", j.group.AppName, "Addresses", strings.Join(j.bad, ", "))}
+	case refused > 0 && refused == len(j.note.Route):
+		return model.ReasonWrongToken, []model.Said{model.Say(model.ReasonWrongToken, "App", j.group.AppName, "Addresses", list)}
+	case key == router.KeyAllBusy:
+		return model.ReasonAllBusy, []model.Said{model.Say(model.ReasonAllBusy, "App", j.group.AppName, "Addresses", list)}
+	case key == router.KeyNoneAlive:
+		return model.ReasonNoneAnswers, []model.Said{model.Say(model.ReasonNoneAnswers, "App", j.group.AppName, "Addresses", list)}
+	}
+	return model.ReasonNoAddress, []model.Said{model.Say(model.ReasonNoAddress, "App", j.group.AppName)}
 }
 
 // letGo ends the reservation of an address: the run was sent, and the executor
@@ -65,12 +116,32 @@ func (d *Dispatcher) letGo(j *job) {
 }
 
 // addresses gives those of the executor, or those that a person gave for this run.
+// What the database cannot take as the address of a run is left out: others write into
+// the tables, too.
 func (d *Dispatcher) addresses(j *job) []string {
+	list := j.group.Addresses()
 	if j.run.Address != "" {
-		return (&model.Group{AddressList: j.run.Address}).Addresses()
+		list = (&model.Group{AddressList: j.run.Address}).Addresses()
 	}
-	return j.group.Addresses()
+	j.bad = nil
+	for i, a := range list {
+		if storable(a) {
+			continue
+		}
+		good := slices.Clone(list[:i])
+		for _, a := range list[i:] {
+			if storable(a) {
+				good = append(good, a)
+			} else {
+				j.bad = append(j.bad, strings.ToValidUTF8(a[:min(len(a), 100)], "?"))
+			}
+		}
+		return good
+	}
+	return list
 }
+
+func storable(address string) bool { return len(address) <= 255 && utf8.ValidString(address) }
 
 // another chooses once more after nothing listened at the address. A shard
 // belongs to its address, so it has no other.
@@ -85,7 +156,7 @@ func (d *Dispatcher) another(ctx context.Context, j *job) (again, wait bool) {
 		j.address = first
 		return false, waits(err)
 	}
-	j.why = strings.TrimSuffix(fmt.Sprintf("no connection to %s; %s", strings.Join(j.tried, ", "), j.why), "; ")
+	j.said = append([]model.Said{model.Say("route_elsewhere", "Addresses", strings.Join(j.tried, ", "))}, j.said...)
 	return true, false
 }
 

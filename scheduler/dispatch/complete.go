@@ -20,7 +20,7 @@ func (d *Dispatcher) writeHandled(ctx context.Context, list []model.Handled) ([]
 	for i := range list {
 		if a, ok := d.accepts.take(list[i].RunID); ok {
 			noted = append(noted, a)
-			list[i].AcceptedMS, list[i].TriggerMsg = a.AtMS, a.Msg
+			list[i].Call = &a
 		}
 	}
 	follow, after := rule.Follower(now, d.node.Owner()), false

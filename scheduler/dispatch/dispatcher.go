@@ -5,7 +5,6 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -24,11 +23,13 @@ type job struct {
 	def      *model.Definition // zero when the job is gone
 	group    *model.Group      // zero when there is none
 	loadedAt time.Time
-	address  string // chosen; set again by each attempt
-	why      string
-	tried    []string // addresses where nothing listened
-	held     string   // address kept for this run alone, GLOBAL_BUSYOVER
-	called   gateKey  // the gate that called it from its parking place
+	address  string       // chosen; set again by each attempt
+	said     []model.Said // about the choice
+	note     model.Note   // what was noted before, and whom this one asked
+	bad      []string     // addresses that cannot be called
+	tried    []string     // addresses where nothing listened
+	held     string       // address kept for this run alone, GLOBAL_BUSYOVER
+	called   gateKey      // the gate that called it from its parking place
 }
 
 // Store is what dispatching needs from the database.
@@ -41,7 +42,7 @@ type Store interface {
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
 	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
-	NoteWaiting(ctx context.Context, owner string, id int64, msg string) error
+	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
 	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
 	AddPicks(ctx context.Context, picks, gone []model.Pick) error
@@ -52,6 +53,11 @@ type Store interface {
 type Node interface {
 	Owner() string
 	SinceBeat(now time.Time) time.Duration
+}
+
+// noted is the note of the run with what is said of it now.
+func (j *job) noted(said ...model.Said) model.Note {
+	return model.Note{Said: append(slices.Clone(j.said), said...), Route: j.note.Route}
 }
 
 // Dispatcher takes due runs through route, claim, call and record. Each step
@@ -216,7 +222,7 @@ func (d *Dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 	}
 	out := make([]*job, len(runs))
 	for i, r := range runs {
-		j := &job{run: r, def: defs[r.JobID], group: &model.Group{}, loadedAt: now}
+		j := &job{run: r, def: defs[r.JobID], group: &model.Group{}, loadedAt: now, note: r.Note}
 		if j.def == nil {
 			j.def = &model.Definition{}
 		} else if g := shared[j.def.GroupID]; g != nil {
@@ -365,18 +371,9 @@ func (d *Dispatcher) refuse(ctx context.Context, j *job, err error) {
 	if !claimed[0] {
 		return
 	}
-	msg := fmt.Sprintf("executor %q has no address", j.group.AppName)
-	if j.def.ID == 0 {
-		msg = "the job does not exist any more, or its row cannot be read"
-	} else if j.group.ID == 0 {
-		msg = fmt.Sprintf("executor group %d does not exist", j.def.GroupID)
-	}
-	if j.why != "" {
-		msg += "; " + j.why
-	}
+	reason, said := d.nowhere(j, err)
 	d.record(ctx, model.Dispatch{
-		RunID: j.run.ID, Phase: model.PhaseFinished, Code: model.CodeFail, Msg: msg,
-		Reason: model.ReasonNoAddress, AtMS: d.cfg.Now().UnixMilli(),
+		RunID: j.run.ID, Phase: model.PhaseFinished, Code: model.CodeFail, Reason: reason, Note: j.noted(said...), AtMS: d.cfg.Now().UnixMilli(),
 	})
 }
 
@@ -386,7 +383,7 @@ func (d *Dispatcher) wait(ctx context.Context, j *job) {
 	now := d.cfg.Now()
 	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
 	if since := waited / busyPause; since < 2 || since%30 == 0 {
-		if err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, "waits for an idle executor: "+j.why); err != nil {
+		if err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle"))); err != nil {
 			d.cfg.Logger.Warn("cannot note what a run waits for", "log_id", j.run.ID, "error", err)
 		}
 	}

@@ -54,11 +54,7 @@ func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 				return out, false
 			}
 		}
-		out = d.outcome(ctx, j, sent)
-		if out.Phase == model.PhaseUnknown {
-			out.SentMS = started.UnixMilli()
-		}
-		return out, true
+		return d.outcome(ctx, j, sent, started), true
 	}
 }
 
@@ -139,6 +135,9 @@ func (d *Dispatcher) callOnce(ctx context.Context, j *job, started time.Time) ca
 	now := d.cfg.Now()
 	d.slowness.note(now, j.run.JobID, now.Sub(started))
 	d.counts.sent(j.run, sent, started, now)
+	j.note.Route = append(j.note.Route, model.Attempt{
+		Address: j.address, Asked: model.AskedRun, Code: sent.Code, Text: sent.Msg, At: started.UnixMilli(), MS: now.Sub(started).Milliseconds(),
+	})
 	if sent.Gone {
 		d.Gone(j.address, now)
 	}
@@ -146,30 +145,33 @@ func (d *Dispatcher) callOnce(ctx context.Context, j *job, started time.Time) ca
 	return sent
 }
 
-// outcome says what is recorded about a call.
-func (d *Dispatcher) outcome(ctx context.Context, j *job, sent call.Sent) model.Dispatch {
-	now := d.cfg.Now()
-	out := model.Dispatch{RunID: j.run.ID, AtMS: now.UnixMilli()}
+// outcome says what is recorded about a call that began at the given moment.
+func (d *Dispatcher) outcome(ctx context.Context, j *job, sent call.Sent, started time.Time) model.Dispatch {
+	out := model.Dispatch{RunID: j.run.ID, AtMS: d.cfg.Now().UnixMilli(), SentMS: started.UnixMilli()}
 	switch sent.State {
 	case call.Accepted:
-		// The columns say all there is; a text is kept only when the choice needs words.
-		out.Phase, out.Code, out.Msg = model.PhaseAccepted, model.CodeSuccess, j.why
+		out.Phase, out.Code, out.Note = model.PhaseAccepted, model.CodeSuccess, j.noted()
 	case call.Refused:
-		out.Phase, out.Code, out.Reason, out.Msg = model.PhaseFinished, sent.Code, model.ReasonRefused, sent.Msg
+		out.Phase, out.Code = model.PhaseFinished, sent.Code
 		if out.Code == 0 || out.Code == model.CodeSuccess || out.Code == model.CodeMissed {
 			out.Code = model.CodeFail
 		}
-		if sent.Unreachable {
-			out.Reason = model.ReasonUnreached
-			if j.why != "" {
-				out.Msg += "; " + j.why
-			}
-		} else if d.discarded(ctx, j) {
+		switch {
+		case sent.Unreachable:
+			out.Reason, out.SentMS = model.ReasonUnreached, 0
+			out.Note = j.noted(model.Say(model.ReasonUnreached, "Address", j.address, "Text", sent.Msg))
+		case sent.WrongToken:
+			out.Reason = model.ReasonWrongToken
+			out.Note = j.noted(model.Say(model.ReasonWrongToken, "App", j.group.AppName, "Addresses", j.address))
+		case d.discarded(ctx, j):
 			out.Phase, out.Code, out.Reason = model.PhaseMissed, model.CodeMissed, model.ReasonDiscarded
-			out.Msg = "the executor is busy with this job and discards later runs: " + sent.Msg
+			out.Note = j.noted(model.Say(model.ReasonDiscarded, "Address", j.address, "Text", sent.Msg))
+		default:
+			out.Reason = model.ReasonRefused
+			out.Note = j.noted(model.Say(model.ReasonRefused, "Address", j.address, "Text", sent.Msg))
 		}
-	default:
-		out.Phase, out.Msg = model.PhaseUnknown, cmp.Or(sent.Msg, "no answer") // that it was sent must be seen later
+	default: // that it was sent must be seen later
+		out.Phase, out.Note = model.PhaseUnknown, j.noted(model.Say("unknown", "Address", j.address, "Text", cmp.Or(sent.Msg, "no answer")))
 	}
 	return out
 }

@@ -30,7 +30,7 @@ type Store interface {
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
 	PlannedIDs(ctx context.Context, owner string, afterMS, untilMS int64, limit int, latest bool) ([]int64, error)
 	RunsByID(ctx context.Context, ids []int64) ([]model.Run, error)
-	MissRuns(ctx context.Context, owner string, ids []int64, reason, msg string, now time.Time) error
+	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
 }
 
 // Node is this process among those that share the database: a name, an epoch

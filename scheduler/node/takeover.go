@@ -90,13 +90,17 @@ func (t *Takeover) missOverdue(ctx context.Context, now time.Time, runs []model.
 	if len(miss) == 0 {
 		return 0, nil
 	}
-	byOwner := map[string][]int64{}
+	byOwner := map[string][]model.Dispatch{}
 	for i := range miss {
-		byOwner[miss[i].Owner] = append(byOwner[miss[i].Owner], miss[i].ID)
+		r := &miss[i]
+		byOwner[r.Owner] = append(byOwner[r.Owner], model.Dispatch{
+			RunID: r.ID, Phase: model.PhaseMissed, Code: model.CodeMissed, Reason: model.ReasonTakeover, AtMS: now.UnixMilli(),
+			Note: model.Note{Route: r.Note.Route, Said: []model.Said{model.Say(model.ReasonTakeover,
+				"LateMS", now.UnixMilli()-r.PlannedMS, "Owner", r.Owner, "Strategy", string(jobs[r.JobID].Misfire))}},
+		})
 	}
-	msg := fmt.Sprintf("not made: its node was gone for longer than the takeover window of %s, misfire rule", t.Cfg.TakeoverWindow)
 	for owner, list := range byOwner {
-		if err := t.Store.MissRuns(ctx, owner, list, model.ReasonTakeover, msg, now); err != nil {
+		if err := t.Store.RecordDispatches(ctx, owner, list, now, nil); err != nil {
 			return len(miss), err
 		}
 	}

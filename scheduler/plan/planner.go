@@ -18,6 +18,7 @@ import (
 type Store interface {
 	PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 		plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error)
+	LockedJobs(ctx context.Context, untilMS int64, limit int, now time.Time) ([]int, error)
 	LastPlanMS(ctx context.Context) (int64, error)
 }
 
@@ -31,6 +32,13 @@ type Planner struct {
 	turn    atomic.Uint64                          // spreads runs evenly over the owners
 	began   time.Time                              // of the first pass
 	cache   scheduleCache
+
+	page     pageSize
+	failedAt time.Time     // of the last pass that failed
+	outAt    time.Time     // of the last pass that did not get the schedule lock
+	locked   map[int]int64 // jobs that somebody else holds, since when (epoch ms)
+	held     map[int]int64 // those of the pass before
+	warned   map[int]bool
 }
 
 // Plan pages through everything that is due until nothing is left. Whoever does
@@ -40,7 +48,7 @@ type Planner struct {
 // planned to its end: a job that fires each second is touched every third second.
 func (p *Planner) Plan(ctx context.Context, now time.Time) error {
 	if p.began.IsZero() {
-		p.began = now
+		p.began, p.warned = now, map[int]bool{}
 	}
 	last, err := p.Store.LastPlanMS(ctx)
 	if err != nil {
@@ -48,28 +56,91 @@ func (p *Planner) Plan(ctx context.Context, now time.Time) error {
 	}
 	for {
 		cut := false
-		read, written, err := p.Store.PlanDue(ctx, now.Add(p.Cfg.Horizon/2).UnixMilli(), p.Cfg.PlanPage, now,
+		began, page := p.Cfg.Now(), p.page.size(p.Cfg.PlanPage)
+		until := now.Add(p.Cfg.Horizon / 2).UnixMilli()
+		read, written, err := p.Store.PlanDue(ctx, until, page, now,
 			func(jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
 				plans := p.decide(now, last, jobs, groups)
 				cut = len(plans) < len(jobs)
 				return plans
 			})
 		if errors.Is(err, model.ErrLocked) {
+			p.outAt = now
 			return p.someonePlans(now, last)
 		}
 		if err != nil {
+			p.page.failed(page)
+			p.failedAt = now
 			return fmt.Errorf("plan: %w", err)
 		}
+		p.page.worked(p.Cfg.Now().Sub(began))
 		if written > 0 {
 			p.Planned()
 		}
-		if read < p.Cfg.PlanPage && !cut {
-			return p.Noted(ctx, now)
+		if read < page && !cut {
+			return errors.Join(p.noteLocked(ctx, until, now), p.Noted(ctx, now))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		now = p.Cfg.Now()
+	}
+}
+
+// noteLocked remembers which jobs could not be planned as another session holds their
+// rows, and says so once.
+func (p *Planner) noteLocked(ctx context.Context, until int64, now time.Time) error {
+	ids, err := p.Store.LockedJobs(ctx, until, lockedMax, now)
+	if err != nil {
+		return fmt.Errorf("locked jobs: %w", err)
+	}
+	held := make(map[int]int64, len(ids))
+	for _, id := range ids {
+		since, known := p.locked[id]
+		if !known {
+			since = now.UnixMilli()
+		} else if age := now.UnixMilli() - since; age >= lockedWarn && !p.warned[id] {
+			p.warned[id] = true
+			p.Cfg.Logger.Warn("a job cannot be planned: another session has locked its row, look for a hanging transaction on xxl_job_info", "job_id", id)
+		}
+		held[id] = since
+	}
+	for id := range p.warned {
+		if _, still := held[id]; !still {
+			p.Cfg.Logger.Info("a job that was locked can be planned again", "job_id", id)
+			delete(p.warned, id)
+		}
+	}
+	p.held, p.locked = p.locked, held
+	return nil
+}
+
+const (
+	// lockedMax bounds the jobs that are remembered as locked.
+	lockedMax = 1000
+	// lockedWarn is for how long a job may be locked before somebody should look, in ms.
+	lockedWarn = 3000
+	// decideTime bounds the computing of one page: it happens inside a transaction whose
+	// session the server ends when it is silent for some seconds.
+	decideTime = time.Second
+)
+
+// pageSize follows what the database bears: a page that failed is halved until pages
+// work, and grows again.
+type pageSize struct{ n int }
+
+func (p *pageSize) size(most int) int {
+	if p.n == 0 || p.n > most {
+		return most
+	}
+	return p.n
+}
+
+func (p *pageSize) failed(page int) { p.n = max(1, page/2) }
+
+func (p *pageSize) worked(took time.Duration) {
+	if p.n > 0 && took < decideTime {
+		p.n *= 2
 	}
 }
 
@@ -94,18 +165,35 @@ func (p *Planner) someonePlans(now time.Time, lastPlanMS int64) error {
 		last.Format(time.RFC3339))
 }
 
+// unplanned says why nobody has planned since the last plan: this process was there
+// all the time, or it was not.
+func (p *Planner) unplanned(lastPlanMS int64) string {
+	switch {
+	case p.began.IsZero() || p.began.UnixMilli() > lastPlanMS:
+		return model.ReasonCenterDown
+	case p.failedAt.UnixMilli() >= lastPlanMS:
+		return model.ReasonNoDatabase
+	}
+	if p.outAt.UnixMilli() >= lastPlanMS {
+		return model.ReasonLocked
+	}
+	return model.ReasonStarved
+}
+
 func (p *Planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, groups map[int]model.Group) []model.JobPlan {
 	owners := p.Owners()
 	rules := rule.PlanRules{
 		Horizon: p.Cfg.Horizon, MisfireAfter: p.Cfg.MisfireAfter, MaxMissedRows: p.Cfg.MaxMissedRows, Location: p.Cfg.Location,
-		LastPlanMS: lastPlanMS,
+		LastPlanMS: lastPlanMS, Unplanned: p.unplanned(lastPlanMS),
 	}
+	began := p.Cfg.Now()
 	plans := make([]model.JobPlan, 0, len(jobs))
 	rows := 0
 	for _, job := range jobs {
-		if rows > maxPlanRows {
+		if rows > maxPlanRows || len(plans) > 0 && p.Cfg.Now().Sub(began) > decideTime {
 			break // the rest is due still: the next page
 		}
+		rules.LockedMS = max(p.locked[job.ID], p.held[job.ID])
 		plans = append(plans, p.decideOne(now, job, groups[job.GroupID], owners[p.turn.Add(1)%uint64(len(owners))], rules))
 		rows += len(plans[len(plans)-1].Runs)
 	}

@@ -30,7 +30,7 @@ func Follower(now time.Time, owner string) model.Follow {
 		r := followRun(now.Add(retryDelay(job, run.RetryLeft)), owner)
 		r.TriggerType, r.RetryLeft = model.TriggerRetry, run.RetryLeft-1
 		r.GroupID, r.JobID, r.Handler, r.Param, r.Sharding = job.GroupID, job.ID, job.Handler, run.Param, run.Sharding
-		r.FireKey = fmt.Sprintf("r:%d", run.ID)
+		r.FireKey, r.RetryOf = fmt.Sprintf("r:%d", run.ID), run.ID
 		r.ParentID, r.FirstID, r.ShardKey, r.Lineage = run.ParentID, run.FirstAttempt(), run.ShardKey, run.Lineage
 		return []model.Run{r}
 	}
@@ -39,11 +39,8 @@ func Follower(now time.Time, owner string) model.Follow {
 // retried reports whether a run that ended for the reason is tried again. What a
 // person or a later run ended is not: it would end that later run in turn.
 func retried(reason string) bool {
-	switch reason {
-	case model.ReasonKilled, model.ReasonCovered, model.ReasonDiscarded, model.ReasonCycle:
-		return false
-	}
-	return true
+	info, known := model.ReasonOf(reason)
+	return !known || !info.Final
 }
 
 // retryDelay is the wait before the next attempt; left is how many attempts the
@@ -97,7 +94,7 @@ func children(now time.Time, owner string, run model.Run, job model.Job, jobs ma
 		if slices.Contains(ancestors, strconv.Itoa(id)) || len(ancestors) >= maxGenerations {
 			r.Lineage, r.Owner = lineage, ""
 			r.Phase, r.TriggerCode, r.Reason, r.AlarmStatus, r.FinishedMS = model.PhaseMissed, model.CodeMissed, model.ReasonCycle, 1, now.UnixMilli()
-			r.TriggerMsg = fmt.Sprintf("not started: the chain of children %s > %d leads back to itself or is longer than %d", strings.ReplaceAll(lineage, ">", " > "), id, maxGenerations)
+			r.Note.Said = []model.Said{model.Say(model.ReasonCycle, "Chain", fmt.Sprintf("%s > %d", strings.ReplaceAll(lineage, ">", " > "), id), "Max", maxGenerations)}
 		}
 		out = append(out, r)
 	}

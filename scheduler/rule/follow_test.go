@@ -81,7 +81,7 @@ func TestCyclesStopAtRunTime(t *testing.T) {
 	require.Len(t, second, 1)
 	require.Equal(t, model.PhaseMissed, second[0].Phase)
 	require.Equal(t, model.ReasonCycle, second[0].Reason)
-	require.Contains(t, second[0].TriggerMsg, "1 > 2 > 1")
+	require.Equal(t, "1 > 2 > 1", second[0].Note.Said[0].Args["Chain"])
 
 	// A long chain without a circle ends too, some day.
 	long := map[int]model.Job{}

@@ -7,15 +7,17 @@ import (
 )
 
 // Overdue splits planned runs that were taken over: those to be fired even
-// though they are late, and those beyond the takeover window that the misfire
-// rule of their job skips. Of a job that fires once after a misfire the newest
-// instant stays. Runs that a person, a parent or a retry asked for are never
-// skipped.
+// though they are late, and those that the misfire rule of their job skips, later
+// than the takeover window and than the threshold of their job. Of a job that fires
+// once after a misfire the newest instant stays. Runs that a person, a parent or a
+// retry asked for are never skipped, nor are those that wait on purpose until an
+// executor is free.
 func Overdue(now time.Time, window time.Duration, runs []model.Run, jobs map[int]model.Job) (fire, miss []model.Run) {
-	limit := now.Add(-window).UnixMilli()
 	overdue := func(r *model.Run) bool {
+		job := jobs[r.JobID]
 		scheduled := r.TriggerType == model.TriggerCron || r.TriggerType == model.TriggerMisfire
-		return scheduled && r.PlannedMS < limit
+		limit := max(window, time.Duration(job.MisfireAfterSec)*time.Second)
+		return scheduled && job.Route != model.RouteGlobalBusyover && r.PlannedMS < now.Add(-limit).UnixMilli()
 	}
 	newest := map[int]int64{}
 	for i := range runs {

@@ -3,6 +3,7 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -17,8 +18,13 @@ type PlanRules struct {
 	MaxMissedRows int
 	Location      *time.Location
 	// LastPlanMS is when a center planned last, epoch ms, 0 = never: what was
-	// missed after it was missed because no center was there.
+	// missed after it was missed because no center could plan.
 	LastPlanMS int64
+	// Unplanned says why nobody has planned since: ReasonCenterDown unless the planner
+	// knows better.
+	Unplanned string
+	// LockedMS is since when another session had this job locked, epoch ms, 0 = it had not.
+	LockedMS int64
 }
 
 // maxMissedScan bounds the walk through a long outage of a job that fires often.
@@ -48,6 +54,10 @@ func Plan(now time.Time, job model.Job, group model.Group, sched cron.Schedule, 
 		threshold = time.Duration(job.MisfireAfterSec) * time.Second
 	}
 	horizon := now.Add(rules.Horizon).UnixMilli()
+	nobody := unreachable(job, group)
+	if nobody {
+		horizon = now.UnixMilli() // until its instant an executor may register
+	}
 	late := now.Add(-threshold).UnixMilli()
 	var lost misses
 	var fires []int64
@@ -79,6 +89,9 @@ func Plan(now time.Time, job model.Job, group model.Group, sched cron.Schedule, 
 		turn++
 		r := plannedRun(job, ms, trigger, owner)
 		r.Turn = turn
+		if nobody {
+			refuse(&r, now, group)
+		}
 		p.Runs = append(p.Runs, expand(r, job, group)...)
 		p.LastMS = ms
 	}
@@ -90,6 +103,20 @@ func Plan(now time.Time, job model.Job, group model.Group, sched cron.Schedule, 
 	}
 	p.Turns = int(turn - job.Turn)
 	return ended(p)
+}
+
+// unreachable reports whether the fires of a job can be decided where they are
+// planned: its executor has no address, and no retry follows. Thousands of such jobs
+// must not take the time of those that have an executor.
+func unreachable(job model.Job, group model.Group) bool {
+	return group.ID != 0 && job.RetryCount <= 0 && job.Route != model.RouteGlobalBusyover && len(group.Addresses()) == 0
+}
+
+// refuse ends a run that has nowhere to go.
+func refuse(r *model.Run, now time.Time, group model.Group) {
+	r.Phase, r.TriggerCode, r.Reason, r.FinishedMS, r.Owner = model.PhaseFinished, model.CodeFail, model.ReasonNoAddress, max(now.UnixMilli(), r.PlannedMS), ""
+	r.Param = ""
+	r.Note.Said = []model.Said{model.Say(model.ReasonNoAddress, "App", group.AppName)}
 }
 
 // misses are the instants of one job that are too late to be made.
@@ -123,19 +150,25 @@ func (m *misses) jump(job model.Job, sched cron.Schedule, late int64, loc *time.
 	return t.UnixMilli()
 }
 
-// newestBefore finds the last fire in (after, late) from its end: schedules only
-// go forward, so it looks into the last second, minute, hour and so on.
+// newestBefore finds the last fire in (after, late), 0 = there is none. Schedules only
+// go forward, so it halves the reach: some forty steps, however long the outage was.
 func newestBefore(sched cron.Schedule, after, late int64, loc *time.Location) int64 {
-	for reach := int64(1000); ; reach *= 60 {
-		from := max(after, late-1-reach)
-		found := int64(0)
-		for t := sched.Next(time.UnixMilli(from).In(loc)); !t.IsZero() && t.UnixMilli() < late; t = sched.Next(t) {
-			found = t.UnixMilli()
+	next := func(ms int64) int64 {
+		if t := sched.Next(time.UnixMilli(ms).In(loc)); !t.IsZero() {
+			return t.UnixMilli()
 		}
-		if found != 0 || from == after {
-			return found
+		return late
+	}
+	found := int64(0)
+	for low, high := after, late; low < high; {
+		middle := low + (high-low)/2
+		if at := next(middle); at < late {
+			found, low = at, at
+		} else {
+			high = middle
 		}
 	}
+	return found
 }
 
 // rows lists what was missed: the newest one by one, all before them in one row
@@ -146,14 +179,17 @@ func (m *misses) rows(now time.Time, job model.Job, rules PlanRules) []model.Run
 		r := plannedRun(job, ms, model.TriggerMisfire, "")
 		r.Phase, r.TriggerCode, r.AlarmStatus, r.FinishedMS = model.PhaseMissed, model.CodeMissed, 1, now.UnixMilli()
 		r.Param = "" // nobody gets it, and it may be large
-		r.Reason, r.TriggerMsg = model.ReasonMisfire, fmt.Sprintf("not made: %s later than planned, misfire strategy %s",
-			now.Sub(time.UnixMilli(ms)).Truncate(time.Second), job.Misfire)
-		if ms >= rules.LastPlanMS {
-			r.Reason = model.ReasonCenterDown
-			if rules.LastPlanMS > 0 {
-				r.TriggerMsg += "; no center planned between " + clock(rules.LastPlanMS, rules.Location) + " and " + clock(now.UnixMilli(), rules.Location)
-			}
+		r.Reason = model.ReasonMisfire
+		args := []any{"LateMS", now.Sub(time.UnixMilli(ms)).Milliseconds(), "Strategy", string(job.Misfire)}
+		switch {
+		case rules.LockedMS > 0 && ms >= rules.LockedMS-rules.Horizon.Milliseconds():
+			r.Reason = model.ReasonLocked
+			args = append(args, "FromAt", rules.LockedMS, "UntilAt", now.UnixMilli())
+		case rules.LastPlanMS > 0 && ms >= rules.LastPlanMS:
+			r.Reason = cmp.Or(rules.Unplanned, model.ReasonCenterDown)
+			args = append(args, "FromAt", rules.LastPlanMS, "UntilAt", now.UnixMilli())
 		}
+		r.Note.Said = []model.Said{model.Say(r.Reason, args...)}
 		out = append(out, r)
 		return &out[len(out)-1]
 	}
@@ -164,21 +200,17 @@ func (m *misses) rows(now time.Time, job model.Job, rules PlanRules) []model.Run
 		}
 		r := row(at[extra-1])
 		r.MissedFires = extra + m.jumped
-		more := ""
+		code := "stands_for"
 		if m.atLeast {
-			more = "at least "
+			code = "stands_for_at_least"
 		}
-		r.TriggerMsg += fmt.Sprintf("; this row stands for %s%d fires from %s on", more, r.MissedFires, clock(at[0], rules.Location))
+		r.Note.Said = append(r.Note.Said, model.Say(code, "Count", r.MissedFires, "FromAt", at[0]))
 		at = at[extra:]
 	}
 	for _, ms := range at {
 		row(ms)
 	}
 	return out
-}
-
-func clock(ms int64, loc *time.Location) string {
-	return time.UnixMilli(ms).In(loc).Format(time.DateTime)
 }
 
 // Quarantine is the plan for a job whose definition cannot be followed.

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"strconv"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/cron"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -60,7 +62,7 @@ func TestPlanMisfire(t *testing.T) {
 		require.Equal(t, []int{-8, -7, -6}, seconds(p, model.PhaseMissed))
 		require.Equal(t, -5, seconds(p, model.PhasePlanned)[0])
 		require.Equal(t, model.ReasonMisfire, p.Runs[0].Reason)
-		require.Contains(t, p.Runs[0].TriggerMsg, "8s later than planned")
+		require.Equal(t, []model.Said{model.Say(model.ReasonMisfire, "LateMS", int64(8000), "Strategy", "DO_NOTHING")}, p.Runs[0].Note.Said)
 	})
 	t.Run("FIRE_ONCE_NOW makes the newest missed instant", func(t *testing.T) {
 		p := planOf(t, t0, everySecond(t0.Add(-8*time.Second), model.MisfireFireOnce), model.Group{})
@@ -76,8 +78,23 @@ func TestPlanMisfire(t *testing.T) {
 		p := planOf(t, t0, everySecond(t0.AddDate(-1, 0, 0), model.MisfireSkip), model.Group{})
 		require.Len(t, seconds(p, model.PhaseMissed), 1)
 		require.Greater(t, p.Runs[0].Fires(), 10000, "the first row stands for all before")
-		require.Contains(t, p.Runs[0].TriggerMsg, "stands for at least")
+		require.Equal(t, "stands_for_at_least", p.Runs[0].Note.Said[1].Code)
 		require.Equal(t, t0.Add(6*time.Second).UnixMilli(), p.NextMS)
+	})
+	t.Run("an outage over silent times is walked in no time", func(t *testing.T) {
+		j := everySecond(t0, model.MisfireFireOnce)
+		// A Saturday; the schedule is silent since Wednesday evening.
+		now := time.Date(2026, 1, 3, 15, 0, 0, 0, time.UTC)
+		j.ScheduleConf, j.NextMS = "* * 8-17 ? * MON-WED", now.AddDate(0, 0, -31).UnixMilli()
+		counted := &counting{}
+		s, err := ScheduleOf(j)
+		require.NoError(t, err)
+		counted.Schedule = s
+		p := Plan(now, j, model.Group{}, counted, "n#1", rules())
+		require.Less(t, counted.n, maxMissedScan+200, "steps")
+		last := p.Runs[len(p.Runs)-1]
+		require.Equal(t, model.TriggerMisfire, last.TriggerType)
+		require.Equal(t, time.Date(2025, 12, 31, 17, 59, 59, 0, time.UTC).UnixMilli(), last.PlannedMS)
 	})
 	t.Run("FIX_RATE keeps its phase", func(t *testing.T) {
 		j := everySecond(t0.AddDate(-1, 0, 0).Add(3*time.Second), model.MisfireSkip)
@@ -88,6 +105,52 @@ func TestPlanMisfire(t *testing.T) {
 		require.Greater(t, p.NextMS, t0.Add(5*time.Second).UnixMilli())
 		require.LessOrEqual(t, p.NextMS, t0.Add(12*time.Second).UnixMilli())
 	})
+}
+
+// counting counts how often a schedule is asked.
+type counting struct {
+	cron.Schedule
+	n int
+}
+
+func (c *counting) Next(t time.Time) time.Time { c.n++; return c.Schedule.Next(t) }
+
+// TestNobodyToRing: the executor has no address. Such a fire is decided where it is
+// planned, at its instant and not before.
+func TestNobodyToRing(t *testing.T) {
+	j, empty := everySecond(t0.Add(-2*time.Second), model.MisfireSkip), model.Group{ID: 1, AppName: "app"}
+	j.RetryCount = 0
+	p := planOf(t, t0, j, empty)
+	require.Equal(t, []int{-2, -1, 0}, seconds(p, model.PhaseFinished))
+	require.Empty(t, seconds(p, model.PhasePlanned))
+	require.Equal(t, t0.Add(time.Second).UnixMilli(), p.NextMS)
+	for _, r := range p.Runs {
+		require.Equal(t, model.ReasonNoAddress, r.Outcome())
+		require.Empty(t, r.Owner)
+	}
+	j.RetryCount = 1
+	require.Len(t, seconds(planOf(t, t0, j, empty), model.PhasePlanned), 8, "its retry follows from the row")
+	j.RetryCount, j.Route = 0, model.RouteGlobalBusyover
+	require.Len(t, seconds(planOf(t, t0, j, empty), model.PhasePlanned), 8, "waits for an executor")
+}
+
+// TestWhyNobodyPlanned: rows of one outage by what the planner knows of it.
+func TestWhyNobodyPlanned(t *testing.T) {
+	j := everySecond(t0.Add(-20*time.Second), model.MisfireSkip)
+	s, err := ScheduleOf(j)
+	require.NoError(t, err)
+	r := rules()
+	r.LastPlanMS = t0.Add(-10 * time.Second).UnixMilli()
+	for _, want := range []string{"", model.ReasonStarved, model.ReasonNoDatabase, model.ReasonLocked} {
+		r.Unplanned = want
+		p := Plan(t0, j, model.Group{}, s, "n#1", r)
+		require.Equal(t, model.ReasonMisfire, p.Runs[0].Reason, "planned too late by a center that was there")
+		require.Equal(t, cmp.Or(want, model.ReasonCenterDown), p.Runs[14].Reason)
+	}
+	r.LockedMS = t0.Add(-12 * time.Second).UnixMilli()
+	p := Plan(t0, j, model.Group{}, s, "n#1", r)
+	require.Equal(t, model.ReasonMisfire, p.Runs[0].Reason)
+	require.Equal(t, model.ReasonLocked, p.Runs[14].Reason, "somebody held the job itself")
 }
 
 func TestPlanEnds(t *testing.T) {
@@ -169,6 +232,20 @@ func TestFollower(t *testing.T) {
 }
 
 // TestMisfireThresholdOfAJob: the job's own one counts.
+// TestOverdueObeysTheJob: a job that may be an hour late is not thrown away after a
+// restart of some seconds, and what waits for an idle executor waits on.
+func TestOverdueObeysTheJob(t *testing.T) {
+	jobs := map[int]model.Job{1: {ID: 1, MisfireAfterSec: 3600}, 2: {ID: 2, Route: model.RouteGlobalBusyover}, 3: {ID: 3, MisfireAfterSec: 1}}
+	run := func(job int, age time.Duration) model.Run {
+		return model.Run{JobID: job, PlannedMS: t0.Add(-age).UnixMilli(), TriggerType: model.TriggerCron}
+	}
+	fire, miss := Overdue(t0, time.Minute, []model.Run{
+		run(1, 15*time.Minute), run(1, 61*time.Minute), run(2, 5*time.Hour), run(3, 59*time.Second), run(3, 61*time.Second),
+	}, jobs)
+	require.Len(t, fire, 3)
+	require.Len(t, miss, 2)
+}
+
 func TestMisfireThresholdOfAJob(t *testing.T) {
 	j := everySecond(t0.Add(-20*time.Second), model.MisfireSkip)
 	require.Len(t, seconds(planOf(t, t0, j, model.Group{}), model.PhaseMissed), 15, "the center's threshold")

@@ -128,7 +128,7 @@ func (m *LostMonitor) Check(ctx context.Context, now time.Time) error {
 		next[r.ID] = s
 		if why := m.verdict(now, r, s, beating[r.Address]); why != "" {
 			m.cfg.Logger.Warn("run is lost", "log_id", r.ID, "job_id", r.JobID, "address", r.Address, "why", why)
-			lost = append(lost, model.Handled{RunID: r.ID, Code: model.CodeFail, Reason: model.ReasonLost, AtMS: now.UnixMilli(), Msg: "result lost: " + why})
+			lost = append(lost, model.Handled{RunID: r.ID, Code: model.CodeFail, Reason: model.ReasonLost, AtMS: now.UnixMilli(), Said: []model.Said{model.Say(why, "Address", r.Address)}})
 		}
 	}
 	m.suspects = next
@@ -240,7 +240,7 @@ func (s suspect) judge(a reply, now time.Time) suspect {
 	return s
 }
 
-// verdict says why a run is lost, or "".
+// verdict says why a run is lost, as a code of model.Said, or "".
 func (m *LostMonitor) verdict(now time.Time, r *model.Run, s suspect, beating bool) string {
 	grace, old := doubtGrace, now.Sub(sentAt(r)) > m.cfg.LostAfter
 	if m.trusts(r) {
@@ -248,11 +248,11 @@ func (m *LostMonitor) verdict(now time.Time, r *model.Run, s suspect, beating bo
 	}
 	switch {
 	case !s.idle.IsZero() && old && now.Sub(s.idle) >= grace:
-		return "the executor no longer runs this job and has not called back"
+		return "lost_idle"
 	case !s.silent.IsZero() && !beating && now.Sub(sentAt(r)) > m.cfg.LostAfter && now.Sub(s.silent) >= callbackGrace:
-		return fmt.Sprintf("the executor at %s does not answer and does not register any more", r.Address)
+		return "lost_silent"
 	case !s.gone.IsZero() && !beating && now.Sub(s.gone) >= callbackGrace:
-		return fmt.Sprintf("the executor at %s is gone: nothing listens there any more", r.Address)
+		return "lost_away"
 	}
 	return ""
 }

@@ -85,7 +85,7 @@ func (s *Settler) settleAll(ctx context.Context, now time.Time) error {
 	var lost []model.Dispatch
 	for _, r := range stale {
 		if !s.InFlight(r.ID) {
-			lost = append(lost, model.Dispatch{RunID: r.ID, Phase: model.PhaseUnknown, Msg: "claimed, but the answer was not recorded", AtMS: now.UnixMilli()})
+			lost = append(lost, model.Dispatch{RunID: r.ID, Phase: model.PhaseUnknown, AtMS: now.UnixMilli(), Note: withRing(r)})
 		}
 	}
 	if len(lost) > 0 {
@@ -160,10 +160,18 @@ func (s *Settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 			verdict = goneForGood
 		}
 	}
-	d := model.Dispatch{RunID: r.ID, AtMS: now.UnixMilli(), Msg: msg}
+	d := model.Dispatch{RunID: r.ID, AtMS: now.UnixMilli()}
+	ended := func(reason, code string, kv ...any) {
+		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, reason
+		d.Note = model.Note{Route: r.Note.Route, Said: []model.Said{model.Say(code, append([]any{"Address", r.Address, "Text", msg}, kv...)...)}}
+	}
+	if rings := r.Note.Rings(); verdict == neverHadIt && (rings >= maxRings || rings > 0 && now.Sub(firstRing(&r)) > s.Cfg.LostAfter) {
+		verdict = inVain
+	}
 	switch verdict {
 	case hasIt:
 		d.Phase, d.Code = model.PhaseAccepted, model.CodeSuccess
+		d.Note = model.Note{Route: r.Note.Route, Said: []model.Said{model.Say("settled")}}
 	case neverHadIt:
 		if !s.seemsGone(&r, now) {
 			return nil // it may be on its way into the executor's queue
@@ -179,16 +187,21 @@ func (s *Settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 		}
 		return err
 	case goneForGood:
-		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
-		d.Msg = "sent, but the executor ended before it answered: " + msg
+		ended(model.ReasonLost, "lost_gone")
+	case inVain:
+		if !s.seemsGone(&r, now) {
+			return nil
+		}
+		ended(model.ReasonLost, "lost_in_vain", "Count", r.Note.Rings())
+		s.Cfg.Logger.Warn("run is given up: its executor answers no call and shows no trace of it", "log_id", r.ID, "job_id", r.JobID,
+			"address", r.Address, "rings", r.Note.Rings())
 	default:
 		if now.Sub(sentAt(&r)) < s.Cfg.LostAfter {
 			return nil // asked again at the next tick
 		}
-		d.Phase, d.Code, d.Reason = model.PhaseFinished, model.CodeFail, model.ReasonLost
-		d.Msg = "sent, but neither an answer nor a callback came: " + msg
+		ended(model.ReasonLost, "lost_unknown")
 	}
-	s.Cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", d.Msg)
+	s.Cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", model.PlainWords(d.Note.Said...))
 	return s.Store.RecordDispatches(ctx, owner, []model.Dispatch{d}, now, rule.Follower(now, owner))
 }
 
@@ -204,7 +217,30 @@ const (
 	nobodyThere
 	goneForGood
 	noAnswer
+	inVain
 )
+
+// maxRings is how often a run is rung whose executor neither answers the call nor shows
+// a trace of the run: each time it may have been made.
+const maxRings = 3
+
+// firstRing is when the run was sent for the first time.
+func firstRing(r *model.Run) time.Time {
+	for _, a := range r.Note.Route {
+		if a.Asked == model.AskedRun && a.At > 0 {
+			return time.UnixMilli(a.At)
+		}
+	}
+	return sentAt(r)
+}
+
+// withRing is the note of a claimed run whose call left no word.
+func withRing(r model.Run) model.Note {
+	return model.Note{
+		Said:  []model.Said{model.Say("not_recorded")},
+		Route: append(slices.Clone(r.Note.Route), model.Attempt{Address: r.Address, Asked: model.AskedRun, At: r.SentMS}),
+	}
+}
 
 // goneAfter is how long an executor may be away before its runs are given up.
 const goneAfter = time.Minute
@@ -232,7 +268,7 @@ func (s *Settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	case err != nil:
 		return noAnswer, err.Error()
 	case res.ToLineNum > 0:
-		return hasIt, "settled: the executor has a log of this run"
+		return hasIt, ""
 	case !idle:
 		return cannotTell, "the executor is busy with this job, maybe with an earlier run"
 	}
