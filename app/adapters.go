@@ -36,7 +36,7 @@ type ringing struct{ *executorclient.Client }
 // Run implements scheduler.Executor.
 func (r ringing) Run(ctx context.Context, address string, t protocol.Trigger) call.Sent {
 	out := r.Client.Run(ctx, address, t)
-	sent := call.Sent{Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable, Gone: out.Unreachable && errors.Is(out.Err, syscall.ECONNREFUSED)}
+	sent := call.Sent{Said: out.Said, Code: out.Code, Msg: out.Msg, Unreachable: out.Unreachable, Gone: out.Unreachable && errors.Is(out.Err, syscall.ECONNREFUSED)}
 	switch out.State {
 	case executorclient.Accepted:
 		sent.State = call.Accepted

@@ -23,6 +23,7 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler"
 	"github.com/carillon-scheduler/carillon/scheduler/loop"
 	"github.com/carillon-scheduler/carillon/store"
+	"github.com/carillon-scheduler/carillon/views"
 )
 
 // openTimeout is how long a start waits for the database.
@@ -75,7 +76,7 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 			}
 		}
 	}()
-	if c.store, err = openStore(ctx, cfg.DatabaseFlags); err != nil {
+	if c.store, err = openStore(ctx, cfg.DatabaseFlags, cfg.Lang, log); err != nil {
 		return nil, err
 	}
 	if err := prepareSchema(ctx, c.store, cfg.Migrate, log); err != nil {
@@ -102,14 +103,23 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 	return c, nil
 }
 
-func openStore(ctx context.Context, f DatabaseFlags) (*store.Store, error) {
+// openStore opens the database; lang is the language of what the center writes into it.
+func openStore(ctx context.Context, f DatabaseFlags, lang string, log *slog.Logger) (*store.Store, error) {
 	loc, err := f.location()
 	if err != nil {
 		return nil, err
 	}
+	texts, err := i18n.New(lang)
+	if err != nil {
+		return nil, err
+	}
+	words := texts.Localizer(lang)
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	return store.Open(ctx, store.Options{URL: f.Database, Location: loc})
+	return store.Open(ctx, store.Options{
+		URL: f.Database, Location: loc, Logger: log.With("part", "store"),
+		Words: func(said ...model.Said) string { return views.Words(words, loc, said...) },
+	})
 }
 
 func prepareSchema(ctx context.Context, st *store.Store, migrate bool, log *slog.Logger) error {
@@ -139,7 +149,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	c.client = executorclient.New(executorclient.Options{Token: cfg.AccessToken, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
 	c.sched = scheduler.New(c.store, ringing{c.client}, scheduler.Config{
 		NodeName: cfg.nodeName(), Version: Version(), Location: loc, Logger: c.log.With("part", "scheduler"),
-		URL: centerURL, MisfireAfter: cfg.MisfireAfter,
+		URL: centerURL, MisfireAfter: cfg.MisfireAfter, NodeDeadAfter: cfg.NodeDeadAfter,
 		SendTimeout: cfg.ExecutorTimeout, RegistryDead: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
 	c.Jobs = jobs.New(jobs.Options{

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // CLI is the command line. It is the one place for flags, their environment
@@ -51,6 +52,7 @@ type ServeCmd struct {
 	TrustProxy    bool   `help:"Take the client address from X-Forwarded-For set by a proxy in a private network."`
 
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
+	NodeDeadAfter   time.Duration `help:"A node without a beat for so long is dead: the others take its runs over. The same for all nodes of a database." default:"4s"`
 	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed. Executors that beat every 60 s (DotXxlJob) need 150s to survive a lost beat." default:"90s"`
 	ExecutorTimeout time.Duration `help:"Longest wait for an executor's answer." default:"3s"`
 	Pprof           string        `help:"Loopback address where Go's profiler answers under /debug/pprof/; off when empty." placeholder:"HOST:PORT"`
@@ -83,6 +85,12 @@ func (c *ServeCmd) validate() error {
 	}
 	if c.RegistryTimeout < 5*time.Second || c.ExecutorTimeout < 100*time.Millisecond {
 		return errors.New("--registry-timeout must be at least 5s and --executor-timeout at least 100ms")
+	}
+	if c.NodeDeadAfter != 0 && (c.NodeDeadAfter < 2*time.Second || c.NodeDeadAfter > 10*time.Minute) {
+		return errors.New("--node-dead-after must be between 2s and 10m")
+	}
+	if n := len(c.nodeName()); n > 100 || !utf8.ValidString(c.nodeName()) || strings.ContainsAny(c.nodeName(), "#\r\n\t") || strings.TrimSpace(c.nodeName()) != c.nodeName() {
+		return fmt.Errorf("--node-name: give at most 100 characters without # and without blanks at the ends (it has %d)", n)
 	}
 	if err := c.checkPprof(); err != nil {
 		return err

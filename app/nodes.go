@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"text/tabwriter"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -16,7 +17,7 @@ type NodesCmd struct {
 
 // Run prints the list.
 func (c *NodesCmd) Run(ctx context.Context, out *Output) error {
-	st, err := openStore(ctx, c.DatabaseFlags)
+	st, err := openStore(ctx, c.DatabaseFlags, "", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

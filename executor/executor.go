@@ -185,10 +185,11 @@ func (e *Executor) restore(now time.Time) {
 			e.done.add(en.Done.LogID)
 			e.out.add(*en.Done)
 		case en.Start != 0:
-			e.finishLocked(*en.Accept, protocol.CodeFail, "the executor process ended while this run was under way")
+			e.finishLocked(*en.Accept, protocol.Callback{Code: protocol.CodeFail, Said: protocol.Say("sdk_ended"),
+				Msg: "the executor process ended while this run was under way"})
 		case now.Sub(time.UnixMilli(en.At)) > e.o.RestartWindow:
-			e.finishLocked(*en.Accept, protocol.CodeFail,
-				"not run: the executor process ended before it began and came back too late")
+			e.finishLocked(*en.Accept, protocol.Callback{Code: protocol.CodeFail, Said: protocol.Say("sdk_too_late"),
+				Msg: "not run: the executor process ended before it began and came back too late"})
 		default:
 			e.enqueue(*en.Accept)
 		}
@@ -259,7 +260,7 @@ func (e *Executor) abort() error {
 	n := 0
 	for _, q := range e.queues {
 		if q.running != nil {
-			q.running.cancel(killed("the executor was stopped"))
+			q.running.cancel(killed(protocol.Say("sdk_stopped"), "the executor was stopped"))
 			n++
 		}
 	}

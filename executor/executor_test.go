@@ -38,7 +38,7 @@ func TestRegistrationAndCallback(t *testing.T) {
 	tr.Params, tr.BroadcastIndex, tr.BroadcastTotal = "a=1", 2, 5
 	run(t, e, tr)
 	res := c.results(t, 1)[91]
-	require.Equal(t, protocol.Callback{LogID: 91, Code: 200, Msg: "3 done"}, res)
+	require.Equal(t, protocol.Callback{LogID: 91, LogDateTime: res.LogDateTime, Echo: true, Code: 200, Msg: "3 done"}, res)
 	require.Equal(t, "a=1", got.Param)
 	require.Equal(t, [4]int64{7, 91, 2, 5}, [4]int64{got.JobID, got.LogID, int64(got.ShardIndex), int64(got.ShardTotal)})
 	require.Equal(t, testTime, got.Time.UnixMilli())

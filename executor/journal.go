@@ -19,11 +19,12 @@ import (
 
 // result is a callback as it is kept until a center has taken it.
 type result struct {
-	LogID   int64  `json:"logId"`
-	LogTime int64  `json:"logTime"` // epoch ms of the trigger
-	Code    int    `json:"code"`
-	Msg     string `json:"msg"`
-	At      int64  `json:"at"` // epoch ms of the end of the run
+	LogID   int64          `json:"logId"`
+	LogTime int64          `json:"logTime"` // epoch ms of the trigger
+	Code    int            `json:"code"`
+	Said    *protocol.Said `json:"said,omitempty"`
+	Msg     string         `json:"msg"`
+	At      int64          `json:"at"` // epoch ms of the end of the run
 }
 
 // entry is one line of the journal and, merged, the state of one run. Exactly

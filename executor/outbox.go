@@ -140,7 +140,7 @@ func (o *outbox) expire(now time.Time) []result {
 func callbacks(list []result) []protocol.Callback {
 	out := make([]protocol.Callback, len(list))
 	for i, r := range list {
-		out[i] = protocol.Callback{LogID: r.LogID, LogDateTime: r.LogTime, Code: r.Code, Msg: r.Msg}
+		out[i] = protocol.Callback{LogID: r.LogID, LogDateTime: r.LogTime, Code: r.Code, Msg: r.Msg, Said: r.Said, Echo: true}
 	}
 	return out
 }

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"errors"
+	"strconv"
 
 	"github.com/carillon-scheduler/carillon/protocol"
 )
@@ -27,29 +29,29 @@ type jobQueue struct {
 // journal.
 func (e *Executor) submit(tr protocol.Trigger) protocol.Answer {
 	if err := e.acceptable(tr); err != nil {
-		return protocol.Fail("%v", err)
+		return protocol.Refuse(saidOf(err), "%v", err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.phase != started:
-		return protocol.Fail("this executor is stopping")
+		return protocol.Refuse(protocol.Say("sdk_stopping"), "this executor is stopping")
 	case e.active[tr.LogID]:
-		return protocol.Fail("run %d is already queued here", tr.LogID)
+		return protocol.Refuse(protocol.Say("sdk_queued"), "run %d is already queued here", tr.LogID)
 	case e.done.has(tr.LogID):
-		return protocol.Fail("run %d is already done here", tr.LogID)
+		return protocol.Refuse(protocol.Say("sdk_done"), "run %d is already done here", tr.LogID)
 	case e.out.unsent() >= maxUnsent:
-		return protocol.Fail("%d results are waiting for a center to take them: no more runs", maxUnsent)
+		return protocol.Refuse(protocol.Say("sdk_unsent", "Count", maxUnsent), "%d results are waiting for a center to take them: no more runs", maxUnsent)
 	}
 	if q := e.queues[tr.JobID]; q != nil {
 		switch tr.BlockStrategy {
 		case blockDiscard:
-			return protocol.Fail("job %d is busy here and its block strategy is %s", tr.JobID, blockDiscard)
+			return protocol.Refuse(protocol.Say("sdk_busy"), "job %d is busy here and its block strategy is %s", tr.JobID, blockDiscard)
 		case blockCover:
-			e.clear(q, killed("killed: run %d replaces it (%s)", tr.LogID, blockCover))
+			e.clear(q, killed(protocol.Say("sdk_covered", "Run", strconv.FormatInt(tr.LogID, 10)), "killed: run %d replaces it (%s)", tr.LogID, blockCover))
 		default: // unknown values queue too
 			if len(q.waiting) >= e.o.QueueLimit {
-				return protocol.Fail("%d runs of job %d are waiting here already", len(q.waiting), tr.JobID)
+				return protocol.Refuse(protocol.Say("sdk_queue_full", "Count", len(q.waiting)), "%d runs of job %d are waiting here already", len(q.waiting), tr.JobID)
 			}
 		}
 	}
@@ -102,7 +104,11 @@ func (e *Executor) next(q *jobQueue, jobID int64) *task {
 // The caller holds e.mu.
 func (e *Executor) clear(q *jobQueue, cause error) {
 	for _, t := range q.waiting {
-		e.finishLocked(t.trigger, protocol.CodeFail, cause.Error()+" (before it began)")
+		res := protocol.Callback{Code: protocol.CodeFail, Msg: cause.Error() + " (before it began)"}
+		if c, ok := errors.AsType[*stopCause](cause); ok {
+			res.Said = c.said
+		}
+		e.finishLocked(t.trigger, res)
 	}
 	q.waiting = nil
 	if q.running != nil {
@@ -118,7 +124,7 @@ func (e *Executor) kill(jobID int64) protocol.Answer {
 	if q == nil {
 		return protocol.Answer{Code: protocol.CodeSuccess, Msg: "nothing of this job runs here"}
 	}
-	e.clear(q, killed("killed by the scheduling center"))
+	e.clear(q, killed(protocol.Say("sdk_killed"), "killed by the scheduling center"))
 	return protocol.OK(nil)
 }
 
@@ -133,14 +139,14 @@ func (e *Executor) busy(jobID int64) bool {
 }
 
 // finish reports the end of a run, durably.
-func (e *Executor) finish(tr protocol.Trigger, code int, msg string) {
+func (e *Executor) finish(tr protocol.Trigger, res protocol.Callback) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.finishLocked(tr, code, msg)
+	e.finishLocked(tr, res)
 }
 
-func (e *Executor) finishLocked(tr protocol.Trigger, code int, msg string) {
-	r := result{LogID: tr.LogID, LogTime: tr.LogDateTime, Code: code, Msg: cutMsg(msg), At: e.o.Now().UnixMilli()}
+func (e *Executor) finishLocked(tr protocol.Trigger, res protocol.Callback) {
+	r := result{LogID: tr.LogID, LogTime: tr.LogDateTime, Code: res.Code, Msg: cutMsg(res.Msg), Said: res.Said, At: e.o.Now().UnixMilli()}
 	e.keep(entry{Done: &r})
 	delete(e.active, tr.LogID)
 	e.done.add(tr.LogID)

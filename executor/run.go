@@ -64,13 +64,14 @@ func (r *Run) SetResult(format string, args ...any) {
 type stopCause struct {
 	code int
 	text string
+	said *protocol.Said
 }
 
 // Error gives the reason in words.
 func (c *stopCause) Error() string { return c.text }
 
-func killed(format string, args ...any) error {
-	return &stopCause{code: protocol.CodeFail, text: fmt.Sprintf(format, args...)}
+func killed(said *protocol.Said, format string, args ...any) error {
+	return &stopCause{code: protocol.CodeFail, text: fmt.Sprintf(format, args...), said: said}
 }
 
 // task is an accepted run.
@@ -98,7 +99,7 @@ func (e *Executor) execute(t *task) {
 	ctx, stop := t.ctx, context.CancelFunc(func() {})
 	if tr.TimeoutSec > 0 {
 		d := time.Duration(min(tr.TimeoutSec, maxTimeoutSec)) * e.o.timeoutUnit
-		ctx, stop = context.WithTimeoutCause(ctx, d, &stopCause{code: protocol.CodeTimeout, text: "time-out after " + d.String()})
+		ctx, stop = context.WithTimeoutCause(ctx, d, &stopCause{code: protocol.CodeTimeout, text: "time-out after " + d.String(), said: protocol.Say("sdk_timeout", "LimitMS", d.Milliseconds())})
 	}
 	defer stop()
 	began := e.o.Now()
@@ -125,7 +126,7 @@ func (e *Executor) execute(t *task) {
 	if err := out.close(); err != nil {
 		e.log.Warn("log of a run is incomplete", "log_id", tr.LogID, "job_id", tr.JobID, "error", err)
 	}
-	e.finish(tr, res.Code, res.Msg)
+	e.finish(tr, res)
 	if !returned {
 		<-ended
 	}
@@ -156,10 +157,10 @@ func (e *Executor) work(ctx context.Context, run *Run, tr protocol.Trigger) (err
 // outside counts more than what the handler made of it.
 func verdict(ctx context.Context, run *Run, err error) protocol.Callback {
 	if c, ok := errors.AsType[*stopCause](context.Cause(ctx)); ok {
-		return protocol.Callback{Code: c.code, Msg: c.text}
+		return protocol.Callback{Code: c.code, Msg: c.text, Said: c.said}
 	}
 	if err != nil {
-		return protocol.Callback{Code: protocol.CodeFail, Msg: err.Error()}
+		return protocol.Callback{Code: protocol.CodeFail, Msg: err.Error(), Said: saidOf(err)}
 	}
 	run.mu.Lock()
 	defer run.mu.Unlock()
@@ -167,7 +168,23 @@ func verdict(ctx context.Context, run *Run, err error) protocol.Callback {
 }
 
 func noHandler(name string) error {
-	return fmt.Errorf("this executor has no handler %q", name)
+	return &refusal{fmt.Sprintf("this executor has no handler %q", name), protocol.Say("sdk_no_handler", "Handler", name)}
+}
+
+// refusal is an error with a code for readers in other languages.
+type refusal struct {
+	text string
+	said *protocol.Said
+}
+
+// Error gives the English text.
+func (r *refusal) Error() string { return r.text }
+
+func saidOf(err error) *protocol.Said {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.said
+	}
+	return nil
 }
 
 // workName says what a trigger runs.

@@ -125,7 +125,7 @@ func (e *Executor) acceptable(tr protocol.Trigger) error {
 		return fmt.Errorf("this executor does not run glueType %q; it knows BEAN, GLUE_SHELL and GLUE_PYTHON", tr.GlueType)
 	}
 	if e.o.NoScripts {
-		return errors.New("scripts are switched off on this executor")
+		return &refusal{"scripts are switched off on this executor", protocol.Say("sdk_scripts_off")}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carillon-scheduler/carillon/protocol"
 )
 
 // State says what is known about a run after the executor was called.
@@ -40,6 +42,8 @@ type Outcome struct {
 	// Unreachable is set on a refused run of which nothing was sent: bad
 	// address, no connection, or the context ended before there was one.
 	Unreachable bool
+	// Said is the same as a code, of our SDK.
+	Said *protocol.Said
 	// Err is the cause when there was no readable answer.
 	Err error
 }

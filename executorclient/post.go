@@ -98,7 +98,7 @@ func outcome(a answer) Outcome {
 		// A gateway speaks, and it had passed the run on.
 		return unknown(fmt.Errorf("HTTP %d, code %d: %s", a.status, a.reply.Code, a.reply.Msg))
 	case a.reply.Code != protocol.CodeSuccess:
-		return Outcome{State: Refused, Code: a.reply.Code, Msg: cut(a.reply.Msg)}
+		return Outcome{State: Refused, Code: a.reply.Code, Msg: cut(a.reply.Msg), Said: a.reply.Said}
 	case a.status/100 != 2:
 		return unknown(fmt.Errorf("HTTP %d although the answer says code 200", a.status))
 	}

@@ -15,19 +15,21 @@ const reportDays = 7
 // goneShown is how long a node that is gone stays in sight.
 const goneShown = time.Hour
 
-// Dashboard gathers the landing page. Counts of runs come from the daily
-// report and are global, as people know it.
+// Dashboard gathers the landing page. Numbers of runs come from the ledger; it counts
+// the whole center, so only administrators, who see all runs, get them.
 func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, error) {
 	var d Dashboard
 	var err error
 	if d.Jobs, err = s.store.CountJobs(ctx, model.JobFilter{Groups: actor.GroupLimit()}); err != nil {
 		return d, err
 	}
-	if d.RunsTotal, err = s.store.RunsTotal(ctx); err != nil {
-		return d, err
-	}
-	if err := s.days(ctx, &d); err != nil {
-		return d, err
+	if actor.Admin {
+		if d.RunsTotal, err = s.store.RunsTotal(ctx); err != nil {
+			return d, err
+		}
+		if err := s.days(ctx, &d); err != nil {
+			return d, err
+		}
 	}
 	if d.FailedRecently, err = s.store.FailedRuns(ctx, actor.GroupLimit(), 8); err != nil {
 		return d, err
@@ -51,12 +53,10 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 		d.Next[i].NextMS = nextFire(&d.Next[i], recent[d.Next[i].ID], now)
 	}
 	slices.SortStableFunc(d.Next, func(a, b model.Job) int { return cmp.Compare(a.NextMS, b.NextMS) })
-	y, m, day := s.Now().Date()
-	if d.Ledger, err = s.store.Ledger(ctx, time.Date(y, m, day, 0, 0, 0, 0, s.loc)); err != nil {
-		return d, err
-	}
-	if d.Centers, err = s.store.Nodes(ctx); err != nil {
-		return d, err
+	if actor.Admin {
+		if d.Centers, err = s.store.Nodes(ctx); err != nil {
+			return d, err
+		}
 	}
 	d.Centers = slices.DeleteFunc(d.Centers, func(n model.Node) bool {
 		return n.State() == model.NodeStopped || n.SilentMS > goneShown.Milliseconds()
@@ -78,23 +78,37 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 	return d, err
 }
 
-// days fills the gaps, so that a day without runs is zero and not missing.
+// days adds the accounts of the last days up; a day without one is zero and not
+// missing. Days from before there was a ledger, or of a Java admin alone, are shown by
+// the daily report.
 func (s *Service) days(ctx context.Context, d *Dashboard) error {
 	y, m, day := s.Now().Date()
 	last := time.Date(y, m, day, 0, 0, 0, 0, s.loc)
-	rows, err := s.store.Report(ctx, last.AddDate(0, 0, 1-reportDays), last)
+	first := last.AddDate(0, 0, 1-reportDays)
+	lines, err := s.store.Ledger(ctx, first, last)
 	if err != nil {
 		return err
 	}
-	byDay := map[string]model.DayCount{}
-	for _, r := range rows {
-		byDay[r.Day] = r
+	reports, err := s.store.Report(ctx, first, last)
+	if err != nil {
+		return err
+	}
+	byDay := map[string][]model.Fires{}
+	for _, l := range lines {
+		byDay[l.Day] = append(byDay[l.Day], l)
+	}
+	for _, r := range reports {
+		if len(byDay[r.Day]) > 0 {
+			continue
+		}
+		byDay[r.Day] = []model.Fires{
+			{Day: r.Day, Reason: model.LedgerExpected, Count: int64(r.Running + r.Succeeded + r.Failed)},
+			{Day: r.Day, Reason: model.OutcomeSucceeded, Count: int64(r.Succeeded)}, {Day: r.Day, Reason: model.ReasonError, Count: int64(r.Failed)},
+		}
 	}
 	for i := reportDays - 1; i >= 0; i-- {
 		key := last.AddDate(0, 0, -i).Format(time.DateOnly)
-		c := byDay[key]
-		c.Day = key
-		d.Days = append(d.Days, c)
+		d.Days = append(d.Days, model.NewLedger(key, byDay[key]))
 	}
 	d.Today = d.Days[len(d.Days)-1]
 	return nil

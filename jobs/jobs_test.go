@@ -357,7 +357,8 @@ func TestDashboardFillsTheDays(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, d.Days, 7)
 	require.Equal(t, "2025-12-26", d.Days[0].Day)
-	require.Equal(t, 1, d.Today.Running)
+	require.EqualValues(t, 1, d.Today.Open)
+	require.EqualValues(t, 1, d.Today.Expected)
 	require.EqualValues(t, 1, d.RunsTotal)
 }
 
@@ -365,7 +366,7 @@ func TestDashboardFillsTheDays(t *testing.T) {
 func TestDashboardShowsNodesThatAreGone(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
-		_, err := w.store.JoinNode(t.Context(), name, "v1", "http://"+name+"/")
+		_, err := w.store.JoinNode(t.Context(), name, "v1", "http://"+name+"/", 4000)
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.store.LeaveNode(t.Context(), "d", 1))

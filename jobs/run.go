@@ -267,7 +267,7 @@ func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) erro
 	}
 	now := s.Now()
 	_, err = s.ringer.Complete(ctx, []model.Handled{{
-		RunID: id, Code: model.CodeFail, Reason: model.ReasonKilled, AtMS: now.UnixMilli(), Msg: "killed by " + actor.Name,
+		RunID: id, Code: model.CodeFail, Reason: model.ReasonKilled, AtMS: now.UnixMilli(), Said: []model.Said{model.Say("killed_by", "Name", actor.Name)},
 	}})
 	s.log.Info("run killed", "log_id", id, "job_id", r.JobID, "user", actor.Name)
 	return err

@@ -51,7 +51,7 @@ type Store interface {
 
 	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)
 	RunsTotal(ctx context.Context) (int64, error)
-	Ledger(ctx context.Context, day time.Time) (model.Ledger, error)
+	Ledger(ctx context.Context, first, last time.Time) ([]model.Fires, error)
 	Nodes(ctx context.Context) ([]model.Node, error)
 }
 

@@ -120,12 +120,11 @@ type ExecutorPage struct {
 type Dashboard struct {
 	Jobs           model.JobCounts
 	RunsTotal      int64 // all time, by the daily report
-	Today          model.DayCount
-	Days           []model.DayCount // last 7 days, oldest first, gaps filled
-	NodesAlive     int              // executor addresses that beat
+	Today          model.Ledger
+	Days           []model.Ledger // last 7 days, oldest first, gaps filled; administrators only
+	NodesAlive     int            // executor addresses that beat
 	NodesKnown     int
 	FailedRecently []model.Run // newest first, at most 8
 	Next           []model.Job // next to fire, at most 8
 	Centers        []model.Node
-	Ledger         model.Ledger // the account of today
 }

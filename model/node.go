@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// NodeDeadAfter is how long a node counts as alive without a beat.
-const NodeDeadAfter = 10 * time.Second
+// NodeDeadAfter is how long a node counts as alive without a beat, unless the center is
+// told otherwise. A node that got no processor time for three seconds keeps its runs.
+const NodeDeadAfter = 4 * time.Second
 
 // Node is one process of the scheduling center that shares the database.
 type Node struct {
@@ -22,6 +23,7 @@ type Node struct {
 	LateMS    int    // p99 of the last minute: sent after the planned instant
 	URL       string // where it answers
 	SilentMS  int64  // since its last beat, by the database's clock; -1 = it said goodbye
+	DeadMS    int64  // without a beat for so long it counts as dead; 0 = NodeDeadAfter
 }
 
 // NodeState is what is known of a node from its beats.
@@ -40,7 +42,7 @@ func (n *Node) State() NodeState {
 	switch {
 	case n.SilentMS < 0:
 		return NodeStopped
-	case n.SilentMS > NodeDeadAfter.Milliseconds():
+	case n.SilentMS > cmp.Or(n.DeadMS, NodeDeadAfter.Milliseconds()):
 		return NodeGone
 	case n.Leaving:
 		return NodeStopping

@@ -10,8 +10,8 @@ import (
 
 func TestNodeState(t *testing.T) {
 	for want, n := range map[model.NodeState]model.Node{
-		model.NodeAlive:    {SilentMS: 10_000},
-		model.NodeGone:     {SilentMS: 10_001, Leaving: true},
+		model.NodeAlive:    {SilentMS: 4_000},
+		model.NodeGone:     {SilentMS: 4_001, Leaving: true},
 		model.NodeStopping: {SilentMS: 5, Leaving: true},
 		model.NodeStopped:  {SilentMS: -1},
 	} {

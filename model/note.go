@@ -49,6 +49,8 @@ type Attempt struct {
 type Note struct {
 	Said  []Said    `json:"s,omitempty"`
 	Route []Attempt `json:"r,omitempty"`
+	// Own says that handle_msg has the center's words of Said, not those of an executor.
+	Own bool `json:"o,omitempty"`
 }
 
 const (

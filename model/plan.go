@@ -5,6 +5,10 @@ import "errors"
 // ErrLocked means that another node holds the schedule lock: skip this tick.
 var ErrLocked = errors.New("another node holds the schedule lock")
 
+// ErrBadRow means that the database refuses what is to be written: a value is too long,
+// of the wrong kind, or no text. Trying again does not help.
+var ErrBadRow = errors.New("the database refuses the row")
+
 // JobPlan is what the planner decided for one job: the runs to write down and
 // the job's new fire times. It is computed by a pure function and applied in
 // one transaction.
@@ -54,6 +58,7 @@ type Handled struct {
 	// TriggerMS is the trigger time that came with it, epoch ms; 0 = none came. It
 	// tells a result of another run that once had the same id.
 	TriggerMS int64
+	Echo      bool   // TriggerMS is that of the trigger for certain, not of the executor's own clock
 	Said      []Said // what the center or the SDK says of the end
 	// Call is what is known of the call to the executor and not written down yet.
 	Call *Dispatch

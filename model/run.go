@@ -9,6 +9,9 @@ const (
 	CodeSuccess = 200
 	CodeFail    = 500
 	CodeTimeout = 502
+	// Codes of executors that tell what happened (reference: protocol.md 3.3).
+	CodeDiscarded = 407
+	CodeKilled    = 408
 	// CodeMissed is our trigger_code of a run that was never sent: cancelled or
 	// skipped. The reason stands in Run.Reason.
 	CodeMissed = 410
@@ -102,6 +105,8 @@ func (r *Run) Result() RunResult {
 		return ResultCovered
 	case r.HandleCode != 0 && r.Reason == ReasonLost:
 		return ResultLost
+	case r.HandleCode == CodeDiscarded && r.Reason == ReasonDiscarded:
+		return ResultMissed
 	case r.HandleCode == CodeTimeout:
 		return ResultTimeout
 	case r.HandleCode != 0:
@@ -172,11 +177,16 @@ type RunFilter struct {
 	Groups  []int // when not nil: only runs of these groups (permission)
 	JobID   int
 	Status  RunStatus
-	From    time.Time // trigger time, inclusive
-	To      time.Time // trigger time, exclusive
-	Before  int64
-	After   int64
-	Limit   int
+	Reason  string // a reason, which is the outcome
+	// Fires leaves one row for each planned fire, as the ledger counts: attempts that
+	// were tried again and rows of others are left out, and From and To are about the
+	// first attempt.
+	Fires  bool
+	From   time.Time // trigger time, inclusive
+	To     time.Time // trigger time, exclusive
+	Before int64
+	After  int64
+	Limit  int
 }
 
 // LogChunk is a piece of a run's log as an executor returned it.

@@ -14,6 +14,7 @@ type Answer struct {
 	Code  int
 	Msg   string
 	Value any // nil, or anything that marshals
+	Said  *Said
 }
 
 // OK answers success with an optional value.
@@ -37,7 +38,15 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 		Content any     `json:"content"`
 		Data    any     `json:"data"`
 		Success bool    `json:"success"`
-	}{a.Code, msg, a.Value, a.Value, a.Code == CodeSuccess})
+		Own     *Own    `json:"carillon,omitempty"`
+	}{a.Code, msg, a.Value, a.Value, a.Code == CodeSuccess, ownOf(a.Said)})
+}
+
+func ownOf(said *Said) *Own {
+	if said == nil {
+		return nil
+	}
+	return &Own{Said: said}
 }
 
 // Reply is an answer as it was read: the value stays raw.
@@ -45,6 +54,7 @@ type Reply struct {
 	Code  int
 	Msg   string
 	Value json.RawMessage // nil when missing or null
+	Said  *Said           // of our SDK
 }
 
 // ParseReply reads an answer of any known executor or center: an object with
@@ -67,6 +77,7 @@ func ParseReply(body []byte) (Reply, error) {
 		Msg     json.RawMessage `json:"msg"`
 		Content json.RawMessage `json:"content"`
 		Data    json.RawMessage `json:"data"`
+		Own     json.RawMessage `json:"carillon"`
 	}
 	if err := Decode(body, &w); err != nil {
 		return Reply{}, fmt.Errorf("answer is no JSON object: %w", err)
@@ -74,7 +85,7 @@ func ParseReply(body []byte) (Reply, error) {
 	if w.Code == nil || number(*w.Code) == 0 {
 		return Reply{}, errors.New("answer has no code")
 	}
-	r := Reply{Code: number(*w.Code), Msg: text(w.Msg), Value: w.Data}
+	r := Reply{Code: number(*w.Code), Msg: text(w.Msg), Value: w.Data, Said: readOwn(w.Own).Said}
 	if len(r.Value) == 0 || string(r.Value) == "null" {
 		r.Value = w.Content
 	}
@@ -82,6 +93,15 @@ func ParseReply(body []byte) (Reply, error) {
 		r.Value = nil
 	}
 	return r, nil
+}
+
+// readOwn reads what our SDK adds; what is none of ours is empty.
+func readOwn(raw json.RawMessage) Own {
+	var o Own
+	if len(raw) == 0 || json.Unmarshal(raw, &o) != nil || o.Said != nil && (len(o.Said.Code) > 64 || len(raw) > 4096) {
+		return Own{}
+	}
+	return o
 }
 
 // WrongToken reports whether an answer refuses the token. The wire has no code for it:

@@ -2,11 +2,13 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 var errTrailing = errors.New("more than one JSON value")
@@ -14,7 +16,9 @@ var errTrailing = errors.New("more than one JSON value")
 // Callback is one result that an executor reports.
 type Callback struct {
 	LogID       int64
-	LogDateTime int64 // epoch ms of the trigger; senders disagree, receivers ignore it
+	LogDateTime int64 // epoch ms of the trigger; some send a time of their own clock
+	Echo        bool  // it is that of the trigger, for certain
+	Said        *Said // of our SDK
 	Code        int   // 200 success, 502 time-out, everything else failure; never 0
 	Msg         string
 }
@@ -22,6 +26,9 @@ type Callback struct {
 // wireCallback is the union of the three generations.
 type wireCallback struct {
 	LogID         json.Number     `json:"logId"`
+	LogDateTim    json.RawMessage `json:"logDateTim"`
+	LogDateTime   json.RawMessage `json:"logDateTime"`
+	Own           json.RawMessage `json:"carillon"`
 	HandleCode    json.Number     `json:"handleCode"`
 	HandleMsg     json.RawMessage `json:"handleMsg"`
 	ExecuteResult *struct {
@@ -65,7 +72,9 @@ func ParseCallbacks(body []byte) ([]Callback, error) {
 		if err != nil || id <= 0 {
 			return nil, fmt.Errorf("callback %d: logId %q is no positive number", i, w.LogID)
 		}
-		c := Callback{LogID: id, Code: number(w.HandleCode), Msg: text(w.HandleMsg)}
+		own := readOwn(w.Own)
+		c := Callback{LogID: id, LogDateTime: cmp.Or(millis(w.LogDateTim), millis(w.LogDateTime)), Echo: own.Echo, Said: own.Said,
+			Code: number(w.HandleCode), Msg: text(w.HandleMsg)}
 		if c.Code == 0 && w.ExecuteResult != nil {
 			c.Code, c.Msg = number(w.ExecuteResult.Code), text(w.ExecuteResult.Msg)
 		}
@@ -84,6 +93,10 @@ func (c Callback) MarshalJSON() ([]byte, error) {
 		Code int    `json:"code"`
 		Msg  string `json:"msg"`
 	}
+	var own *Own
+	if c.Said != nil || c.Echo {
+		own = &Own{Said: c.Said, Echo: c.Echo}
+	}
 	return json.Marshal(struct {
 		LogID       int64  `json:"logId"`
 		LogDateTim  int64  `json:"logDateTim"`
@@ -91,7 +104,8 @@ func (c Callback) MarshalJSON() ([]byte, error) {
 		HandleCode  int    `json:"handleCode"`
 		HandleMsg   string `json:"handleMsg"`
 		Result      result `json:"executeResult"`
-	}{c.LogID, c.LogDateTime, c.LogDateTime, c.Code, c.Msg, result{c.Code, c.Msg}})
+		Own         *Own   `json:"carillon,omitempty"`
+	}{c.LogID, c.LogDateTime, c.LogDateTime, c.Code, c.Msg, result{c.Code, c.Msg}, own})
 }
 
 // UnmarshalJSON reads one item as ParseCallbacks does.
@@ -113,7 +127,16 @@ func number(n json.Number) int {
 	return int(f)
 }
 
-// text takes a string from any JSON value.
+// millis takes an instant in epoch ms from a JSON number, 0 when it is none.
+func millis(raw json.RawMessage) int64 {
+	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// text takes a string of valid UTF-8 from any JSON value.
 func text(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -122,5 +145,5 @@ func text(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	return string(raw)
+	return strings.ToValidUTF8(string(raw), "\ufffd")
 }

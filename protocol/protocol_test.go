@@ -14,15 +14,19 @@ func TestParseCallbacksOfEveryGeneration(t *testing.T) {
 		body string
 		want []protocol.Callback
 	}{
-		"G1":           {`[{"logId":91,"logDateTim":1,"executeResult":{"code":200,"msg":null}}]`, []protocol.Callback{{LogID: 91, Code: 200}}},
-		"G2":           {`[{"logId":91,"logDateTim":1,"handleCode":502,"handleMsg":"late"}]`, []protocol.Callback{{LogID: 91, Code: 502, Msg: "late"}}},
-		"G4":           {`{"callbackList":[{"logId":1,"logDateTime":1,"handleCode":200,"handleMsg":"a"},{"logId":2,"handleCode":409}]}`, []protocol.Callback{{LogID: 1, Code: 200, Msg: "a"}, {LogID: 2, Code: 409}}},
+		"G1":           {`[{"logId":91,"logDateTim":1,"executeResult":{"code":200,"msg":null}}]`, []protocol.Callback{{LogID: 91, LogDateTime: 1, Code: 200}}},
+		"G2":           {`[{"logId":91,"logDateTim":1,"handleCode":502,"handleMsg":"late"}]`, []protocol.Callback{{LogID: 91, LogDateTime: 1, Code: 502, Msg: "late"}}},
+		"G4":           {`{"callbackList":[{"logId":1,"logDateTime":1,"handleCode":200,"handleMsg":"a"},{"logId":2,"handleCode":409}]}`, []protocol.Callback{{LogID: 1, LogDateTime: 1, Code: 200, Msg: "a"}, {LogID: 2, Code: 409}}},
 		"both forms":   {`[{"logId":5,"handleCode":0,"executeResult":{"code":200,"msg":"x"}}]`, []protocol.Callback{{LogID: 5, Code: 200, Msg: "x"}}},
 		"no code":      {`[{"logId":5}]`, []protocol.Callback{{LogID: 5, Code: 500}}},
 		"bool message": {`[{"logId":5,"handleCode":200,"handleMsg":true}]`, []protocol.Callback{{LogID: 5, Code: 200, Msg: "true"}}},
 		"object message": {`[{"logId":5,"handleCode":200,"handleMsg":{"a":[1]}}]`,
 			[]protocol.Callback{{LogID: 5, Code: 200, Msg: `{"a":[1]}`}}},
-		"beyond 2^31": {`[{"logId":5000000000,"handleCode":200}]`, []protocol.Callback{{LogID: 5000000000, Code: 200}}},
+		"what is no text": {"[{\"logId\":5,\"handleCode\":200,\"handleMsg\":{\"a\":\"\xff\"}}]", []protocol.Callback{{LogID: 5, Code: 200, Msg: "{\"a\":\"\ufffd\"}"}}},
+		"our SDK": {`[{"logId":5,"logDateTim":9,"handleCode":502,"handleMsg":"x","carillon":{"echo":true,"said":{"code":"sdk_timeout","args":{"LimitMS":3}}}}]`,
+			[]protocol.Callback{{LogID: 5, LogDateTime: 9, Echo: true, Said: protocol.Say("sdk_timeout", "LimitMS", 3.0), Code: 502, Msg: "x"}}},
+		"somebody else's": {`[{"logId":5,"handleCode":200,"logDateTim":"now","carillon":"?"}]`, []protocol.Callback{{LogID: 5, Code: 200}}},
+		"beyond 2^31":     {`[{"logId":5000000000,"handleCode":200}]`, []protocol.Callback{{LogID: 5000000000, Code: 200}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := protocol.ParseCallbacks([]byte(tc.body))

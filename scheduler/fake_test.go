@@ -67,7 +67,7 @@ func (m *memory) LockedJobs(context.Context, int64, int, time.Time) ([]int, erro
 }
 func (m *memory) LastPlanMS(context.Context) (int64, error)                        { return 0, m.err() }
 func (m *memory) NotePlan(context.Context, string, int64, int64) error             { return m.err() }
-func (m *memory) JoinNode(context.Context, string, string, string) (int64, error)  { return 1, m.err() }
+func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64, error)  { return 1, m.err() }
 func (m *memory) Beat(context.Context, model.Node) (bool, error)                   { return !m.taken, m.err() }
 func (m *memory) CountDue(context.Context, string, int64) (int, error)             { return 0, nil }
 func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
@@ -144,6 +144,14 @@ func (m *memory) PlannedIDs(_ context.Context, _ string, afterMS, untilMS int64,
 		}
 	}
 	return ids, nil
+}
+func (m *memory) CloseElsewhere(_ context.Context, ids []int64, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		m.runs[id].Phase = model.PhaseFinished
+	}
+	return m.err()
 }
 func (m *memory) RunsByID(_ context.Context, ids []int64) (out []model.Run, err error) {
 	for _, id := range ids {

@@ -93,7 +93,9 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 // describe fills in what the node tells the others of itself.
 func (s *Scheduler) describe(ctx context.Context, n *model.Node) {
 	n.LateMS = s.disp.LateMS()
-	// Without the number the beat is still a beat.
+	// Without the number the beat is still a beat, and it must not wait for it.
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
 	n.Backlog, _ = s.store.CountDue(ctx, node.OwnerOf(n.Name, n.Epoch), s.cfg.Now().UnixMilli())
 }
 

@@ -125,6 +125,21 @@ func isRetryable(err error) bool {
 	return false
 }
 
+// isBadRow reports whether the engine refuses a value for what it is.
+func isBadRow(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		switch e.Number {
+		case 1048, 1264, 1265, 1292, 1366, 1406, 1411, 3988: // NULL, out of range, truncated, wrong value, wrong string, too long, cannot be converted
+			return true
+		}
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		code := e.Code() & 0xff
+		return code == sqlite3.SQLITE_TOOBIG || code == sqlite3.SQLITE_MISMATCH || code == sqlite3.SQLITE_RANGE
+	}
+	return false
+}
+
 // isDuplicate reports whether a unique key refused the row.
 func isDuplicate(err error) bool {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {

@@ -101,8 +101,14 @@ func ofAnother(r *model.Run, h model.Handled) bool {
 	if h.TriggerMS == 0 || r.Phase == model.PhaseForeign {
 		return false
 	}
+	const slack = 1500
 	diff := h.TriggerMS - r.TriggerTime.UnixMilli()
-	return diff > 1500 || diff < -1500
+	if h.Echo {
+		return diff > slack || diff < -slack
+	}
+	// Java sends the trigger time back, which is a whole second; others send a moment of
+	// the run by their own clock. A whole second before the trigger is that of another run.
+	return diff < -slack && h.TriggerMS%1000 == 0
 }
 
 // handledText is what handle_msg says: the executor's words as they are, or those of
@@ -139,12 +145,6 @@ func successes(runs []model.Run) []model.Run {
 	return slices.DeleteFunc(runs, func(r model.Run) bool { return r.HandleCode != model.CodeSuccess })
 }
 
-// Result codes of executors that tell what happened (reference: protocol.md 3.3).
-const (
-	codeDiscarded = 407
-	codeKilled    = 408
-)
-
 // applyHandled puts the result into the row in memory and into the report.
 func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 	// A run whose /run was noted as failed and that reports all the same counts anew.
@@ -160,12 +160,13 @@ func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 		}
 	}
 	r.HandleCode, r.HandleMsg = h.Code, s.handledText(h)
+	r.Note.Own = h.Msg == "" && len(h.Said) > 0
 	switch {
 	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
 		// Ended because a person asked for it, whoever says so.
-	case h.Reason == "" && h.Code == codeDiscarded:
+	case h.Reason == "" && h.Code == model.CodeDiscarded:
 		r.Reason = model.ReasonDiscarded
-	case h.Reason == "" && h.Code == codeKilled:
+	case h.Reason == "" && h.Code == model.CodeKilled:
 		r.Reason = model.ReasonKilled
 	default:
 		r.Reason = h.Reason

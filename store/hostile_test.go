@@ -178,7 +178,7 @@ func TestRegistrationsThatWaitHoldUpNobody(t *testing.T) {
 	st := suite.Open(t, "mariadb", time.UTC)
 	g := storetest.Group(t, st, "app-one", "")
 	write(t, st, `UPDATE xxl_job_group SET address_type = 0 WHERE id = ?`, g.ID)
-	epoch, err := st.JoinNode(t.Context(), "n", "v1", "")
+	epoch, err := st.JoinNode(t.Context(), "n", "v1", "", 4000)
 	require.NoError(t, err)
 	db, end, err := st.MigrationDB()
 	require.NoError(t, err)

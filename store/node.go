@@ -3,15 +3,34 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
 
 // JoinNode announces a process under a name and returns its epoch, which is
-// greater than that of every earlier process of this name.
-func (s *Store) JoinNode(ctx context.Context, name, version, url string) (int64, error) {
+// greater than that of every earlier process of this name. A name that the database
+// cannot tell from that of another living node (its collation ignores case, accents and
+// blanks at the end) is model.CodeConflict; that of a dead one is taken over with the
+// new spelling.
+func (s *Store) JoinNode(ctx context.Context, name, version, url string, aliveMS int64) (int64, error) {
 	var epoch int64
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		var known string
+		var alive bool
+		err := tx.QueryRowContext(ctx, `SELECT name, beat_at > `+s.d.nowMS+` - ? FROM carillon_node WHERE name = ?`+s.d.forUpdate, aliveMS, name).Scan(&known, &alive)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return err
+		case known != name && alive:
+			return model.Errf(model.CodeConflict, "error.node_name", "Name", name, "Other", known)
+		case known != name:
+			if _, err := tx.ExecContext(ctx, `UPDATE carillon_node SET name = ? WHERE name = ?`, name, known); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`carillon_node (name, epoch, started_at, beat_at, version) VALUES (?, 0, 0, 0, '')`, name); err != nil {
 			return err
 		}
@@ -27,7 +46,40 @@ func (s *Store) JoinNode(ctx context.Context, name, version, url string) (int64,
 // Beat renews the node's sign of life by the database's clock, with what it
 // tells of itself. It reports false when another process has taken the name since.
 func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
-	return matched(s.w.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, leaving = ? WHERE name = ? AND epoch = ?`,
+	if s.beats == nil {
+		return s.beatOn(ctx, s.w, n)
+	}
+	soon, cancel := context.WithTimeout(ctx, beatPatience)
+	defer cancel()
+	ok, err := s.beatOn(soon, s.w, n)
+	if err == nil || soon.Err() == nil || ctx.Err() != nil {
+		return ok, err
+	}
+	// The server does not answer, or only those that were connected before do not hear
+	// it any more: a firewall that lost its state drops them in silence.
+	mark := s.conns.mark()
+	fresh, cancelFresh := context.WithTimeout(ctx, beatPatience)
+	defer cancelFresh()
+	if ok, err = s.beatOn(fresh, s.beats, n); err == nil && s.deaf(ctx) {
+		s.log.Warn("database connections had died in silence and were dropped", "count", s.conns.dropUpTo(mark))
+	}
+	return ok, err
+}
+
+// deaf reports whether the pool still gets no answer, now that a fresh connection has
+// got one: then it is not the server that was slow.
+func (s *Store) deaf(ctx context.Context) bool {
+	soon, cancel := context.WithTimeout(ctx, beatPatience/2)
+	defer cancel()
+	var one int
+	return s.w.QueryRowContext(soon, `SELECT 1`).Scan(&one) != nil && soon.Err() != nil && ctx.Err() == nil
+}
+
+// beatPatience is how long one try to beat may take.
+const beatPatience = 1500 * time.Millisecond
+
+func (s *Store) beatOn(ctx context.Context, db *sql.DB, n model.Node) (bool, error) {
+	return matched(db.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, leaving = ? WHERE name = ? AND epoch = ?`,
 		n.Backlog, n.LateMS, null(n.Leaving), n.Name, n.Epoch))
 }
 

@@ -9,6 +9,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,7 +28,8 @@ type Options struct {
 	Location *time.Location
 	// Words puts what the center says of a run into its language, for trigger_msg and
 	// handle_msg; default: codes and arguments.
-	Words func(...model.Said) string
+	Words  func(...model.Said) string
+	Logger *slog.Logger // default: nothing is logged
 	// MaxConns bounds the connections to a server; 0 = 24.
 	MaxConns int
 }
@@ -41,6 +43,9 @@ type Store struct {
 	d          dialect
 	loc        *time.Location
 	words      func(...model.Said) string
+	log        *slog.Logger
+	beats      *sql.DB          // MySQL only: a connection of its own for each beat that the pool could not carry
+	conns      *conns           // MySQL only
 	dsn        string           // SQLite only
 	slow       driver.Connector // MySQL only: without time-outs, for changes of large tables
 }
@@ -59,7 +64,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Words == nil {
 		o.Words = model.PlainWords
 	}
-	s := &Store{loc: o.Location, words: o.Words}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{loc: o.Location, words: o.Words, log: o.Logger}
 	switch engine, rest, _ := strings.Cut(o.URL, ":"); engine {
 	case "sqlite":
 		s.d = sqliteDialect()
@@ -72,6 +80,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.conns = newConns()
+		cfg.DialFunc = s.conns.dial
 		pages, err := mysql.NewConnector(cfg)
 		if err != nil {
 			return nil, err
@@ -80,6 +90,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.r.SetMaxOpenConns(max(4, o.MaxConns/3))
 		s.r.SetMaxIdleConns(2)
 		s.r.SetConnMaxIdleTime(time.Minute)
+		s.r.SetConnMaxLifetime(time.Minute) // after a failover the old server may live on
 		long := cfg.Clone()
 		long.ReadTimeout, long.WriteTimeout = 0, 0
 		if s.slow, err = mysql.NewConnector(long); err != nil {
@@ -90,6 +101,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		// it up. Nobody who is alive pauses so long.
 		cfg = cfg.Clone()
 		cfg.Params = map[string]string{"wait_timeout": "4", "innodb_lock_wait_timeout": "3"}
+		// A server that has become read-only is not the one to write to any more: the
+		// driver then takes another connection.
+		cfg.RejectReadOnly = true
+		cfg.ReadTimeout, cfg.WriteTimeout = 8*time.Second, 8*time.Second
 		work, err := mysql.NewConnector(cfg)
 		if err != nil {
 			return nil, err
@@ -99,8 +114,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 			db.SetMaxOpenConns(conns)
 			db.SetMaxIdleConns(conns)
 			db.SetConnMaxIdleTime(2 * time.Second)
+			db.SetConnMaxLifetime(5 * time.Minute)
 			return db
 		}
+		s.beats = sql.OpenDB(readCommitted{work})
+		s.beats.SetMaxOpenConns(1)
+		s.beats.SetMaxIdleConns(-1)
 		s.w, s.e = pool(o.MaxConns), pool(executorConns)
 		s.h = s.w
 	default:
@@ -247,7 +266,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close ends all connections.
 func (s *Store) Close() error {
 	var err error
-	for _, db := range []*sql.DB{s.r, s.e, s.h, s.w} {
+	for _, db := range []*sql.DB{s.r, s.e, s.h, s.w, s.beats} {
 		if db != nil { // closing twice is no error
 			err = errors.Join(err, db.Close())
 		}

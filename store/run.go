@@ -96,22 +96,16 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	} else if f.GroupID != 0 {
 		where, args = where+" AND job_group = ?", append(args, f.GroupID)
 	}
-	switch f.Status {
-	case model.RunsSucceeded:
-		where += " AND handle_code = 200"
-	case model.RunsFailed:
-		where += " AND (handle_code NOT IN (0, 200) OR (handle_code = 0 AND trigger_code NOT IN (0, 200, 410)))"
-	case model.RunsOpen:
-		where += " AND handle_code = 0 AND trigger_code IN (0, 200)"
-	case model.RunsMissed:
-		where, args = where+" AND run_state = ?", append(args, model.PhaseMissed)
+	where += statusWhere(f.Status)
+	if f.Reason != "" {
+		more, reasonArgs := reasonWhere(f.Reason)
+		where, args = where+more, append(args, reasonArgs...)
 	}
-	if !f.From.IsZero() {
-		where, args = where+" AND trigger_time >= ?", append(args, s.dt(f.From))
+	if f.Fires {
+		where += onePerFire
 	}
-	if !f.To.IsZero() {
-		where, args = where+" AND trigger_time < ?", append(args, s.dt(f.To))
-	}
+	more, timeArgs := s.periodWhere(f)
+	where, args = where+more, append(args, timeArgs...)
 	order := "DESC"
 	switch {
 	case f.Before != 0:
@@ -122,7 +116,7 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	// The ids first: an index often has all that is asked, and the engine need not
 	// sort whole rows of a long period.
 	ids, err := collect(ctx, s.r, one[int64],
-		`SELECT id FROM xxl_job_log WHERE 1 = 1`+where+` ORDER BY id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
+		`SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` ORDER BY id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -190,7 +184,6 @@ func (s *Store) FailedRuns(ctx context.Context, groups []int, limit int) ([]mode
 	const window = 20000
 	limitTo, args := inGroups("job_group", groups)
 	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log
-		WHERE id > (SELECT COALESCE(MAX(id), 0) FROM xxl_job_log) - `+itoa(window)+`
-		AND (handle_code NOT IN (0, 200) OR (handle_code = 0 AND trigger_code NOT IN (0, 200, 410)))`+limitTo+`
+		WHERE id > (SELECT COALESCE(MAX(id), 0) FROM xxl_job_log) - `+itoa(window)+``+statusWhere(model.RunsFailed)+limitTo+`
 		ORDER BY id DESC LIMIT ?`, append(args, limit)...)
 }

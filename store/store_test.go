@@ -349,9 +349,9 @@ func TestTakeover(t *testing.T) {
 func TestNodes(t *testing.T) {
 	suite.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
-		e1, err := st.JoinNode(ctx, "a", "v1", "http://a/")
+		e1, err := st.JoinNode(ctx, "a", "v1", "http://a/", 4000)
 		require.NoError(t, err)
-		e2, err := st.JoinNode(ctx, "a", "v1", "http://a/")
+		e2, err := st.JoinNode(ctx, "a", "v1", "http://a/", 4000)
 		require.NoError(t, err)
 		require.Greater(t, e2, e1)
 		ok, err := st.Beat(ctx, model.Node{Name: "a", Epoch: e1})

@@ -166,6 +166,49 @@ func (s *Store) AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64
 		WHERE run_state = ? AND planned_time < ? AND id > ? ORDER BY id LIMIT ?`, model.PhaseAccepted, plannedBeforeMS, afterID, limit)
 }
 
+// CloseElsewhere ends runs whose result another center on this database took (a Java
+// admin writes the result and nothing of ours), and counts them. What follows from the
+// result is that center's.
+func (s *Store) CloseElsewhere(ctx context.Context, ids []int64, now time.Time) error {
+	return chunks(ids, 500, func(part []int64) error {
+		return s.inTx(ctx, func(tx *sql.Tx) error {
+			open := []any{model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, model.PhaseAccepted}
+			runs, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
+				AND handle_code <> 0 AND run_state IN (?, ?, ?, ?) ORDER BY id`+s.d.forUpdate, append(anys(part), open...)...)
+			if err != nil || len(runs) == 0 {
+				return err
+			}
+			count := tally{}
+			fires := s.outcomes(tx, count)
+			changed := make([]int64, len(runs))
+			for i := range runs {
+				r := &runs[i]
+				changed[i] = r.ID
+				good := 0
+				if r.HandleCode == model.CodeSuccess {
+					good = 1
+				}
+				count.add(r.TriggerTime, -1, good, 1-good, 0)
+				r.Phase, r.FinishedMS = model.PhaseFinished, now.UnixMilli()
+				if !r.HandleTime.IsZero() {
+					r.FinishedMS = max(r.HandleTime.UnixMilli(), r.SentMS, r.AcceptedMS)
+				}
+				r.Note.Said = append(r.Note.Said, model.Say("closed_elsewhere"))
+				if err := fires.end(ctx, r, false); err != nil {
+					return err
+				}
+			}
+			if _, err := s.updateRows(ctx, tx, changed, `run_state = ?`, []any{model.PhaseFinished}, []rowSet{
+				{"finished_time", "", func(i int) any { return runs[i].FinishedMS }, true},
+				{"run_note", "", func(i int) any { return null(runs[i].Note.Encode()) }, false},
+			}, "", nil); err != nil {
+				return err
+			}
+			return s.addTally(ctx, tx, count, now)
+		})
+	})
+}
+
 // DeleteRunsBefore removes ended runs older than the cutoff, at most limit, in
 // small steps so that no lock is held for long. It returns how many were removed.
 func (s *Store) DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error) {

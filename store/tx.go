@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
 )
 
 // tries is how often a transaction is repeated that lost a deadlock.
@@ -31,6 +33,9 @@ func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
 func inTxOn(ctx context.Context, db *sql.DB, n int, fn func(tx *sql.Tx) error) error {
 	for try := 1; ; try++ {
 		err := once(ctx, db, fn)
+		if isBadRow(err) {
+			return fmt.Errorf("%w: %w", model.ErrBadRow, err)
+		}
 		if err == nil || try >= n || !isRetryable(err) {
 			return err
 		}

@@ -11,20 +11,19 @@ type Dashboard struct {
 	Page
 	Jobs       model.JobCounts
 	RunsTotal  int64
-	Today      model.DayCount
-	Days       []model.DayCount
+	Today      model.Ledger
+	Days       []model.Ledger // empty for people who do not see all executors
 	NodesAlive int
 	NodesKnown int
 	Failed     []FailedRun
 	Next       []model.Job
 	Centers    []model.Node
-	Ledger     model.Ledger
 }
 
-// account is the picture of the ledger: made, open and missed side by side.
+// account is the picture of the ledger: succeeded, open, failed and not sent side by side.
 func (v Dashboard) account() []bar {
-	all := v.Ledger.Made + v.Ledger.Open + v.Ledger.Missed
-	if all == 0 {
+	all := v.Today.Expected
+	if all <= 0 {
 		return nil
 	}
 	var out []bar
@@ -32,8 +31,8 @@ func (v Dashboard) account() []bar {
 	for _, part := range []struct {
 		n     int64
 		class string
-	}{{v.Ledger.Made, "b-ok"}, {v.Ledger.Open, "b-open"}, {v.Ledger.Missed, "b-missed"}} {
-		if part.n == 0 {
+	}{{v.Today.Succeeded, "b-ok"}, {v.Today.Open, "b-open"}, {v.Today.Failed, "b-bad"}, {v.Today.NotSent, "b-missed"}} {
+		if part.n <= 0 {
 			continue
 		}
 		// What is there is seen, however little it is.
@@ -44,22 +43,17 @@ func (v Dashboard) account() []bar {
 	return out
 }
 
-// shortReason says in two or three words why fires were not made.
-func shortReason(p Page, reason string) string {
-	if key := "missed." + reason; p.L.Has(key) {
-		return p.T(key)
+// reasonClass is the colour of a reason.
+func reasonClass(reason string) string {
+	if info, ok := model.ReasonOf(reason); ok && info.Class == model.ClassNotSent {
+		return "missed"
 	}
-	return p.T("missed.other")
+	return "bad"
 }
 
-// missedURL lists the missed or, for what reached no executor, the failed runs of today.
-func (v Dashboard) missedURL(reason string) string {
-	status := model.RunsMissed
-	switch reason {
-	case model.ReasonNoAddress, model.ReasonRefused, model.ReasonUnreached, model.ReasonLost:
-		status = model.RunsFailed
-	}
-	return v.URL("/runs", "status", string(status), "preset", "today")
+// todayURL lists exactly the runs that a number of today counts.
+func (v Dashboard) todayURL(status model.RunStatus, reason string) string {
+	return v.fires(v.Today.Day, status, reason)
 }
 
 // FailedRun is a run that went wrong, with its message as plain text.
@@ -68,17 +62,19 @@ type FailedRun struct {
 	Message string
 }
 
-func made(d model.DayCount) int { return d.Running + d.Succeeded + d.Failed }
+// dayURL is the list of the runs of a day, one for each fire.
+func (v Dashboard) dayURL(d model.Ledger, status model.RunStatus) string {
+	return v.fires(d.Day, status, "")
+}
 
-// dayURL is the list of the runs of a day.
-func (v Dashboard) dayURL(d model.DayCount, status model.RunStatus) string {
-	day, err := time.ParseInLocation(time.DateOnly, d.Day, v.Now.Location())
+func (v Dashboard) fires(day string, status model.RunStatus, reason string) string {
+	at, err := time.ParseInLocation(time.DateOnly, day, v.Now.Location())
 	if err != nil {
 		return v.URL("/runs")
 	}
 	const local = "2006-01-02T15:04:05"
-	return v.URL("/runs", "preset", "custom", "from", day.Format(local),
-		"to", day.AddDate(0, 0, 1).Format(local), "status", string(status))
+	return v.URL("/runs", "preset", "custom", "from", at.Format(local), "to", at.AddDate(0, 0, 1).Format(local),
+		"status", string(status), "reason", reason, "fires", "1")
 }
 
 // Geometry of the day chart in user units.
@@ -123,7 +119,7 @@ func niceTop(n int) int {
 func (v Dashboard) chart() dayChart {
 	most, worst := 0, 0
 	for _, d := range v.Days {
-		most, worst = max(most, d.Succeeded+d.Running), max(worst, d.Failed+d.Missed)
+		most, worst = max(most, int(d.Succeeded+d.Open)), max(worst, int(d.Failed+d.NotSent))
 	}
 	top, low := niceTop(most), niceTop(worst)
 	scale := func(n, limit, height int) float64 { return float64(n) * float64(height) / float64(limit) }
@@ -142,12 +138,13 @@ func (v Dashboard) chart() dayChart {
 		x := chartLeft + i*chartPitch + (chartPitch-chartBar)/2
 		b := dayBar{
 			Label: v.dayLabel(d.Day), X: itoa(x), Mid: itoa(x + chartBar/2),
-			Title: v.T("dash.day_title", "Day", d.Day, "Succeeded", v.L.Number(int64(d.Succeeded)),
-				"Failed", v.L.Number(int64(d.Failed)), "Running", v.L.Number(int64(d.Running)),
-				"Missed", v.L.Number(int64(d.Missed))),
+			Title: v.T("dash.day_title", "Day", d.Day, "Succeeded", v.L.Number(d.Succeeded),
+				"Failed", v.L.Number(d.Failed), "Running", v.L.Number(d.Open),
+				"Missed", v.L.Number(d.NotSent)),
 			URL: v.dayURL(d, model.RunsAll), BadURL: v.dayURL(d, model.RunsFailed),
 		}
-		stack := func(bottom float64, n, limit, height int, class string) (bar, float64) {
+		stack := func(bottom float64, count int64, limit, height int, class string) (bar, float64) {
+			n := max(0, int(count))
 			h := scale(n, limit, height)
 			if n > 0 {
 				h = max(h, 2) // what exists is visible
@@ -155,10 +152,10 @@ func (v Dashboard) chart() dayChart {
 			return bar{X: itoa(x), Y: decimal(bottom - h), H: decimal(h), Class: class}, bottom - h
 		}
 		one, y := stack(upperBottom, d.Succeeded, top, upperBottom-upperTop, "b-ok")
-		two, _ := stack(y, d.Running, top, upperBottom-upperTop, "b-open")
+		two, _ := stack(y, d.Open, top, upperBottom-upperTop, "b-open")
 		b.Parts = []bar{one, two}
 		one, y = stack(lowerBottom, d.Failed, low, lowerBottom-lowerTop, "b-bad")
-		two, _ = stack(y, d.Missed, low, lowerBottom-lowerTop, "b-missed")
+		two, _ = stack(y, d.NotSent, low, lowerBottom-lowerTop, "b-missed")
 		b.Bad = []bar{one, two}
 		c.Bars = append(c.Bars, b)
 	}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type Runs struct {
 type RunFilter struct {
 	GroupID, JobID           int
 	Status, Preset, From, To string
+	Reason                   string
+	Fires                    bool // one row for each planned fire
 	Before, After            int64
 }
 
@@ -55,7 +58,10 @@ func (v Runs) url(f RunFilter) string {
 	if f.Preset == "any" {
 		f.Preset = ""
 	}
-	kv := []string{"status", f.Status, "preset", f.Preset, "from", f.From, "to", f.To}
+	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To}
+	if f.Fires {
+		kv = append(kv, "fires", "1")
+	}
 	if f.GroupID > 0 {
 		kv = append(kv, "executor", itoa(f.GroupID))
 	}
@@ -73,8 +79,25 @@ func (v Runs) url(f RunFilter) string {
 
 func (v Runs) statusURL(s model.RunStatus) string {
 	f := v.Filter
-	f.Status, f.Before, f.After = string(s), 0, 0
+	f.Status, f.Reason, f.Before, f.After = string(s), "", 0, 0
 	return v.url(f)
+}
+
+// allAttemptsURL is the same list with every attempt.
+func (v Runs) allAttemptsURL() string {
+	f := v.Filter
+	f.Fires, f.Before, f.After = false, 0, 0
+	return v.url(f)
+}
+
+// reasons lists those that fit the chosen status.
+func (v Runs) reasons() (out []model.ReasonInfo) {
+	for _, r := range model.Reasons() {
+		if v.Filter.Status == "" || v.Filter.Status == string(r.Class) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func (v Runs) olderURL() string {
@@ -137,8 +160,9 @@ type RunView struct {
 	GroupTitle  string
 	Linked      []model.Run
 	AverageMS   int64
-	TriggerText string // plain text
-	HandleText  string // plain text
+	Theirs      string // what its executor or handler wrote, plain text
+	Ours        string // what the center says of it
+	TriggerText string // of old rows and rows of others: how it was sent
 	Fragment    bool   // drawn for htmx: other parts go out of band
 }
 
@@ -153,17 +177,7 @@ func (v RunView) jobName() string {
 }
 
 // message is what a person reads first: why it ended as it did.
-func (v RunView) message() string {
-	switch {
-	case v.HandleText != "":
-		return v.HandleText
-	case v.Run.Reason != "":
-		return v.reason()
-	}
-	return ""
-}
-
-func (v RunView) reason() string { return reasonText(v.L, v.Run.Reason) }
+func (v RunView) message() string { return cmp.Or(v.Theirs, v.Ours) }
 
 // reasonText says why the center closed a run.
 func reasonText(l *i18n.Localizer, reason string) string {
@@ -173,17 +187,28 @@ func reasonText(l *i18n.Localizer, reason string) string {
 	return l.T("reason.other")
 }
 
-// messageSub says where the message comes from.
+// messageSub says what the center adds, and where the message comes from.
 func (v RunView) messageSub() string {
 	switch {
+	case v.Theirs != "" && v.Ours != "":
+		return v.Ours
 	case v.Run.HandleCode != 0 && v.Run.Reason == "":
 		return v.T("run.result_code", "Code", v.Run.HandleCode)
-	case v.HandleText != "" && v.Run.Reason != "":
-		return v.reason()
 	case v.Run.TriggerCode != 0 && v.Run.TriggerCode != model.CodeSuccess && v.Run.TriggerCode != model.CodeMissed:
 		return v.T("run.trigger_code", "Code", v.Run.TriggerCode)
 	}
 	return ""
+}
+
+// asked names a question to an executor.
+func (v RunView) answer(a model.Attempt) string {
+	switch {
+	case a.Code == 0 && a.Text == "":
+		return v.T("run.route_silent")
+	case a.Code == 0:
+		return a.Text
+	}
+	return strings.TrimSpace(itoa(a.Code) + " " + a.Text)
 }
 
 // step is one station of the timeline.
@@ -247,6 +272,8 @@ func (v RunView) relation(other model.Run) string {
 		return v.T("run.link.parent")
 	case other.ParentID == v.Run.ID:
 		return v.T("run.link.child")
+	case other.ShardKey != "" && other.ShardKey == v.Run.ShardKey && other.FirstAttempt() != v.Run.FirstAttempt():
+		return v.T("run.link.shard")
 	case other.ID == v.Run.FirstID:
 		return v.T("run.link.first")
 	}

@@ -60,7 +60,7 @@ func TestBarsStandAtTheRightEdge(t *testing.T) {
 }
 
 func TestChartShowsRareFailures(t *testing.T) {
-	v := Dashboard{Page: testPage(t), Days: []model.DayCount{{Day: "2026-11-20", Succeeded: 86_000, Failed: 1}}}
+	v := Dashboard{Page: testPage(t), Days: []model.Ledger{{Day: "2026-11-20", Succeeded: 86_000, Failed: 1}}}
 	c := v.chart()
 	assert.Equal(t, "100 k", c.Upper[2].Label)
 	assert.Equal(t, "2", c.Lower[1].Label, "failures have their own scale")
@@ -95,6 +95,7 @@ func TestTimeline(t *testing.T) {
 	assert.Equal(t, "7 s so far", s[3].sub)
 	v.Run = model.Run{Phase: model.PhaseMissed, TriggerCode: model.CodeMissed, Reason: model.ReasonMisfire, PlannedMS: planned}
 	assert.Equal(t, "not sent", v.steps()[1].time)
+	v.Theirs, v.Ours = Cause(v.L, time.UTC, v.Run, func(s string) string { return s })
 	assert.Contains(t, v.message(), "misfire rule")
 	assert.False(t, v.HasLog())
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -39,7 +40,12 @@ func (a *API) callback(ctx context.Context, body []byte) (protocol.Answer, error
 	now := a.Now().UnixMilli()
 	list := make([]model.Handled, len(in))
 	for i, c := range in {
-		list[i] = model.Handled{RunID: c.LogID, Code: c.Code, Msg: c.Msg, AtMS: now}
+		list[i] = model.Handled{RunID: c.LogID, Code: c.Code, Msg: c.Msg, AtMS: now, TriggerMS: c.LogDateTime, Echo: c.Echo}
+		if c.Said != nil {
+			said := model.Said{Code: c.Said.Code, Args: map[string]any{"Text": c.Msg}} // for those who do not know the code
+			maps.Copy(said.Args, c.Said.Args)
+			list[i].Msg, list[i].Said = "", []model.Said{said}
+		}
 	}
 	statuses, err := a.Completer.Complete(ctx, list)
 	if err != nil {

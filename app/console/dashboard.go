@@ -13,10 +13,10 @@ func (c *Console) dashboard(r *request) error {
 	}
 	v := views.Dashboard{
 		Page: r.page("dashboard", r.loc.T("dash.title")), Jobs: d.Jobs, RunsTotal: d.RunsTotal, Today: d.Today,
-		Days: d.Days, NodesAlive: d.NodesAlive, NodesKnown: d.NodesKnown, Next: d.Next, Centers: d.Centers, Ledger: d.Ledger,
+		Days: d.Days, NodesAlive: d.NodesAlive, NodesKnown: d.NodesKnown, Next: d.Next, Centers: d.Centers,
 	}
 	for _, run := range d.FailedRecently {
-		v.Failed = append(v.Failed, views.FailedRun{Run: run, Message: runMessage(r.loc, run)})
+		v.Failed = append(v.Failed, views.FailedRun{Run: run, Message: runMessage(r.loc, r.now.Location(), run)})
 	}
 	return r.pageOr(http.StatusOK, views.DashboardPage(v), views.DashboardPanel(v))
 }

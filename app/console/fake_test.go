@@ -416,12 +416,14 @@ func (f *fake) DeleteExecutor(_ context.Context, _ model.Actor, id int) error {
 func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, error) {
 	d := jobs.Dashboard{
 		Jobs: model.JobCounts{All: 248, Running: 221, Stopped: 27}, RunsTotal: 1204881, NodesAlive: 37, NodesKnown: 38,
-		Today:   model.DayCount{Day: "2026-11-20", Succeeded: 86112, Failed: 26, Running: 12, Missed: 3},
 		Centers: []model.Node{{Name: "carillon-1", Version: "1.0.0", StartedMS: f.now.Add(-76 * time.Hour).UnixMilli(), BeatMS: f.now.UnixMilli()}, {Name: "carillon-2", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), BeatMS: f.now.Add(-time.Second).UnixMilli(), SilentMS: 1000}, {Name: "carillon-3", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), SilentMS: 41_000}},
 	}
-	d.Ledger = model.Ledger{Day: "2026-11-20", Expected: 86153, Made: 86138, Open: 12, Missed: 3, Reasons: []model.Fires{{Reason: model.ReasonCenterDown, Count: 2}, {Reason: "new", Count: 1}}}
+	d.Today = model.NewLedger("2026-11-20", []model.Fires{
+		{Reason: model.LedgerExpected, Count: 86153}, {Reason: model.OutcomeSucceeded, Count: 86112}, {Reason: model.ReasonCenterDown, Count: 2},
+		{Reason: model.ReasonPaused, Count: 1}, {Reason: model.ReasonError, Count: 24}, {Reason: "new", Count: 2},
+	})
 	for i, n := range []int{83000, 71000, 70800, 84200, 85100, 84900, 86112} {
-		d.Days = append(d.Days, model.DayCount{Day: fmt.Sprintf("2026-11-%d", 14+i), Succeeded: n, Failed: 20 + (i*97)%310, Missed: (i * 31) % 90, Running: i / 6 * 12})
+		d.Days = append(d.Days, model.Ledger{Day: fmt.Sprintf("2026-11-%d", 14+i), Succeeded: int64(n), Failed: int64(20 + (i*97)%310), NotSent: int64((i * 31) % 90), Open: int64(i / 6 * 12)})
 	}
 	for _, r := range f.runs {
 		if r.Result() == model.ResultFailed && len(d.FailedRecently) < 6 && a.Sees(r.GroupID) {

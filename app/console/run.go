@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/microcosm-cc/bluemonday"
 
@@ -34,21 +35,11 @@ func plainText(run model.Run, s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// runMessage is the line that explains a run in a list.
-func runMessage(l *i18n.Localizer, run model.Run) string {
-	if run.HandleMsg != "" {
-		return plainText(run, run.HandleMsg)
-	}
-	if run.Reason != "" {
-		if key := "reason." + run.Reason; l.Has(key) {
-			return l.T(key)
-		}
-		return l.T("reason.other")
-	}
-	if run.Result() == model.ResultFailed {
-		return plainText(run, run.TriggerMsg)
-	}
-	return ""
+// runMessage is the text that explains a run in a list: the executor's own words
+// first, then what the center says.
+func runMessage(l *i18n.Localizer, zone *time.Location, run model.Run) string {
+	theirs, ours := views.Cause(l, zone, run, func(s string) string { return plainText(run, s) })
+	return strings.Trim(theirs+"\n"+ours, "\n")
 }
 
 func (c *Console) run(r *request) error {
@@ -63,8 +54,9 @@ func (c *Console) run(r *request) error {
 	v := views.RunView{
 		Page: r.page("runs", r.loc.T("run.title", "ID", id)), Run: d.Run, Job: d.Job, GroupTitle: d.GroupTitle,
 		Linked: d.Linked, AverageMS: d.AverageMS, Fragment: r.htmx(),
-		TriggerText: plainText(d.Run, d.Run.TriggerMsg), HandleText: plainText(d.Run, d.Run.HandleMsg),
+		TriggerText: plainText(d.Run, d.Run.TriggerMsg),
 	}
+	v.Theirs, v.Ours = views.Cause(r.loc, r.now.Location(), d.Run, func(s string) string { return plainText(d.Run, s) })
 	if r.htmx() && r.QueryParam("wait") == "log" && v.HasLog() {
 		r.Response().Header().Set("HX-Refresh", "true")
 		return r.NoContent(http.StatusNoContent)

@@ -22,6 +22,10 @@ func bindRunFilter(r *request) views.RunFilter {
 	case model.RunsSucceeded, model.RunsFailed, model.RunsOpen, model.RunsMissed:
 		f.Status = string(s)
 	}
+	if info, ok := model.ReasonOf(r.QueryParam("reason")); ok && (f.Status == "" || f.Status == string(info.Class)) {
+		f.Reason = info.Code
+	}
+	f.Fires = r.QueryParam("fires") == "1"
 	f.Before, _ = strconv.ParseInt(r.QueryParam("before"), 10, 64) // not a number is no key
 	f.After, _ = strconv.ParseInt(r.QueryParam("after"), 10, 64)
 	f.Before, f.After = max(0, f.Before), max(0, f.After)
@@ -71,6 +75,7 @@ func (c *Console) runList(r *request) error {
 	f := bindRunFilter(r)
 	mf := model.RunFilter{
 		GroupID: f.GroupID, JobID: f.JobID, Groups: r.actor().GroupLimit(), Status: model.RunStatus(f.Status),
+		Reason: f.Reason, Fires: f.Fires,
 		Before: f.Before, After: f.After, Limit: runPageSize,
 	}
 	mf.From, mf.To = period(f, r.now)
@@ -90,7 +95,7 @@ func (c *Console) runList(r *request) error {
 		Older: page.Older, Newer: page.Newer,
 	}
 	for _, run := range page.Rows {
-		v.Rows = append(v.Rows, views.RunRow{Run: run, Message: runMessage(r.loc, run)})
+		v.Rows = append(v.Rows, views.RunRow{Run: run, Message: runMessage(r.loc, r.now.Location(), run)})
 	}
 	r.canonical(v.SelfURL())
 	return r.pageOr(http.StatusOK, views.RunsPage(v), views.RunsPanel(v))

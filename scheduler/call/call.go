@@ -27,6 +27,7 @@ type Sent struct {
 	Unreachable bool // refused because there was no connection to the address
 	Gone        bool // unreachable because nothing listens there
 	WrongToken  bool // refused because of the token
+	Said        *protocol.Said
 }
 
 // Answer is what an executor said to a question, for the record of a run.

@@ -25,7 +25,7 @@ type Config struct {
 	Horizon        time.Duration // how far ahead is planned; default 5 s
 	MisfireAfter   time.Duration // later fires are misfires, unless their job says otherwise; default 5 s
 	TakeoverWindow time.Duration // later planned runs fall under the misfire rule; default 60 s
-	NodeDeadAfter  time.Duration // without a beat; default 10 s
+	NodeDeadAfter  time.Duration // without a beat; default 4 s
 	SendTimeout    time.Duration // one call to an executor; default 3 s
 	LostAfter      time.Duration // runs that nobody can tell anything about are given up; default 10 min
 	RegistryDead   time.Duration // registrations without a beat; default 90 s

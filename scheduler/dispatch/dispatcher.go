@@ -115,6 +115,9 @@ func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher
 	d.claims = loop.NewBatcher(claimBatch, d.writeClaims)
 	d.records = loop.NewBatcher(maxBatch, d.writeRecords)
 	d.results = loop.NewBatcher(maxBatch, d.writeHandled)
+	// One row that the database refuses must not hold up the others.
+	bad := func(err error) bool { return errors.Is(err, model.ErrBadRow) }
+	d.claims.Alone, d.records.Alone, d.results.Alone = bad, bad, bad
 	return d
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -22,6 +23,11 @@ func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
 		claimed, err := d.claims.Do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		if errors.Is(err, model.ErrBadRow) {
+			d.ring.forget(id)
+			d.unwritable(ctx, j, err)
+			return out, false
+		}
 		if err != nil {
 			d.noteUnsent(j) // before it is forgotten: who claims it anew does so later
 		}
@@ -56,6 +62,15 @@ func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 		}
 		return d.outcome(ctx, j, sent, started), true
 	}
+}
+
+// unwritable ends a run that the database does not let us claim.
+func (d *Dispatcher) unwritable(ctx context.Context, j *job, err error) {
+	d.cfg.Logger.Error("a run cannot be claimed as its row is refused, it is ended", "log_id", j.run.ID, "job_id", j.run.JobID, "address", j.address, "error", err)
+	d.record(ctx, model.Dispatch{
+		RunID: j.run.ID, Phase: model.PhaseFinished, Code: model.CodeFail, Reason: model.ReasonBadAddress, AtMS: d.cfg.Now().UnixMilli(),
+		Note: model.Note{Said: []model.Said{model.Say(model.ReasonBadAddress, "App", j.group.AppName, "Addresses", strings.ToValidUTF8(j.address[:min(len(j.address), 100)], "?"))}},
+	})
 }
 
 // unsentMax bounds what is remembered of claims whose outcome is not known.
@@ -169,6 +184,9 @@ func (d *Dispatcher) outcome(ctx context.Context, j *job, sent call.Sent, starte
 		default:
 			out.Reason = model.ReasonRefused
 			out.Note = j.noted(model.Say(model.ReasonRefused, "Address", j.address, "Text", sent.Msg))
+			if s := sent.Said; s != nil { // our SDK: in the reader's language
+				out.Note = j.noted(model.Say("refused_sdk", "Address", j.address), model.Said{Code: s.Code, Args: s.Args})
+			}
 		}
 	default: // that it was sent must be seen later
 		out.Phase, out.Note = model.PhaseUnknown, j.noted(model.Say("unknown", "Address", j.address, "Text", cmp.Or(sent.Msg, "no answer")))
@@ -202,6 +220,10 @@ func (d *Dispatcher) record(ctx context.Context, out model.Dispatch) {
 		_, err := d.records.Do(ctx, out)
 		if err == nil || ctx.Err() != nil || errors.Is(err, loop.ErrStopped) {
 			return
+		}
+		if errors.Is(err, model.ErrBadRow) && !out.Note.IsZero() {
+			out.Note = model.Note{} // what was said is refused: the outcome counts
+			continue
 		}
 		d.cfg.Logger.Error("cannot record a dispatch, will be tried again", "log_id", out.RunID, "error", err)
 		select {

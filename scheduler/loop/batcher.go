@@ -14,6 +14,10 @@ var ErrStopped = errors.New("the scheduler is stopping")
 // for the next one and is released when that is stored. It never waits for
 // company, so a lone item costs one write and a crowd shares one.
 type Batcher[In, Out any] struct {
+	// Alone reports whether an error may be the fault of one item: then the batch is
+	// written in halves until the bad ones stand alone. nil = never.
+	Alone func(error) bool
+
 	write func(context.Context, []In) ([]Out, error)
 	max   int
 	in    chan batchItem[In, Out]
@@ -70,7 +74,21 @@ func (b *Batcher[In, Out]) batch(ctx context.Context, first batchItem[In, Out]) 
 		}
 		break
 	}
+	b.release(ctx, waiting, items)
+}
+
+// release writes what is waiting and tells each what became of its items.
+func (b *Batcher[In, Out]) release(ctx context.Context, waiting []batchItem[In, Out], items []In) {
 	out, err := b.safely(ctx, items)
+	if err != nil && len(waiting) > 1 && b.Alone != nil && b.Alone(err) {
+		half, n := len(waiting)/2, 0
+		for _, w := range waiting[:half] {
+			n += len(w.in)
+		}
+		b.release(ctx, waiting[:half], items[:n])
+		b.release(ctx, waiting[half:], items[n:])
+		return
+	}
 	at := 0
 	for _, w := range waiting {
 		back := batchBack[Out]{err: err}

@@ -18,7 +18,7 @@ var errNameTaken = errors.New("another process has taken the node name")
 
 // Store is what nodes and takeover need from the database.
 type Store interface {
-	JoinNode(ctx context.Context, name, version, url string) (epoch int64, err error)
+	JoinNode(ctx context.Context, name, version, url string, aliveMS int64) (epoch int64, err error)
 	Beat(ctx context.Context, n model.Node) (bool, error)
 	LeaveNode(ctx context.Context, name string, epoch int64) error
 	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
@@ -53,7 +53,7 @@ type Node struct {
 // Join announces the process. Rows of an earlier process of the same name carry
 // an older epoch and are therefore up for adoption at once.
 func (n *Node) Join(ctx context.Context, now time.Time) error {
-	epoch, err := n.Store.JoinNode(ctx, n.Cfg.NodeName, n.Cfg.Version, n.Cfg.URL)
+	epoch, err := n.Store.JoinNode(ctx, n.Cfg.NodeName, n.Cfg.Version, n.Cfg.URL, n.Cfg.NodeDeadAfter.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("join the nodes: %w", err)
 	}

@@ -41,7 +41,7 @@ func (t *Takeover) Adopt(ctx context.Context, now time.Time) error {
 // adoptSome adopts a batch and reports whether there may be more.
 func (t *Takeover) adoptSome(ctx context.Context, now time.Time) (more bool, err error) {
 	// Who slept knows old neighbours: it looks around first.
-	if !t.Node.Leads() || t.Node.SinceBeat(now) > t.Cfg.NodeDeadAfter/3 {
+	if !t.Node.Leads() || t.Node.SinceBeat(now) > t.Cfg.NodeDeadAfter/2 {
 		return false, nil
 	}
 	// What is too late is decided while it still belongs to the node that is gone:

@@ -98,6 +98,9 @@ func (m *LostMonitor) Check(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	runs, err := m.open(ctx, now)
+	if err == nil {
+		runs, err = openOnly(ctx, m.store, runs, now)
+	}
 	if err != nil || len(runs) == 0 {
 		m.suspects = map[int64]suspect{}
 		return err

@@ -33,6 +33,7 @@ type Store interface {
 	SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error)
 	Replan(ctx context.Context, owner string, id int64, now time.Time) (bool, error)
 	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
+	CloseElsewhere(ctx context.Context, ids []int64, now time.Time) error
 	AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64, limit int) ([]model.Run, error)
 	Registrations(ctx context.Context) ([]model.Registration, error)
 }
@@ -52,7 +53,7 @@ type Settler struct {
 
 // ArrivalGrace is how long an executor may take to pick up what it was sent: only
 // then "idle and no log" means that it never had the run.
-const ArrivalGrace = 5 * time.Second
+const ArrivalGrace = 3 * time.Second
 
 // seemsGone reports whether a run that its executor does not have was sent long
 // enough ago. A run without a word about its sending was left by a node that is
@@ -82,6 +83,9 @@ func (s *Settler) settleAll(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("claimed runs: %w", err)
 	}
+	if stale, err = openOnly(ctx, s.Store, stale, now); err != nil {
+		return err
+	}
 	var lost []model.Dispatch
 	for _, r := range stale {
 		if !s.InFlight(r.ID) {
@@ -107,6 +111,9 @@ func (s *Settler) settleAll(ctx context.Context, now time.Time) error {
 			seen[runs[i].ID] = true
 		}
 		runs = append(runs, slices.DeleteFunc(newest, func(r model.Run) bool { return seen[r.ID] })...)
+	}
+	if runs, err = openOnly(ctx, s.Store, runs, now); err != nil {
+		return err
 	}
 	// One executor after the other and each for itself: one that hangs costs one
 	// question, not one for each of its runs.
@@ -134,6 +141,27 @@ func (s *Settler) settleAll(ctx context.Context, now time.Time) error {
 		})
 	}
 	return g.Wait()
+}
+
+// openOnly ends the runs among the given ones whose result another center on this
+// database took, and leaves the others.
+func openOnly(ctx context.Context, st Store, runs []model.Run, now time.Time) ([]model.Run, error) {
+	var closed []int64
+	open := runs[:0]
+	for _, r := range runs {
+		if r.HandleCode != 0 {
+			closed = append(closed, r.ID)
+		} else {
+			open = append(open, r)
+		}
+	}
+	if len(closed) == 0 {
+		return open, nil
+	}
+	if err := st.CloseElsewhere(ctx, closed, now); err != nil {
+		return nil, fmt.Errorf("runs that another center closed: %w", err)
+	}
+	return open, nil
 }
 
 // placeTime is how long one pass asks one executor: a slow one must not hold up

@@ -1,0 +1,36 @@
+package protocol
+
+import "fmt"
+
+// Said is what our Go SDK says of a run beside its English text: a code with arguments,
+// so that the center can word it in the reader's language. It travels under the key
+// "carillon", which every other center and executor ignores.
+type Said struct {
+	Code string         `json:"code"`
+	Args map[string]any `json:"args,omitempty"`
+}
+
+// Own is what travels under the key "carillon".
+type Own struct {
+	Said *Said `json:"said,omitempty"`
+	// Echo says that the time of a callback is that of its trigger, to the millisecond:
+	// other clients send the time of their own clock.
+	Echo bool `json:"echo,omitempty"`
+}
+
+// Refuse answers a failure with a code for readers in other languages.
+func Refuse(said *Said, format string, args ...any) Answer {
+	return Answer{Code: CodeFail, Msg: fmt.Sprintf(format, args...), Said: said}
+}
+
+// Say builds a Said from names and values in turn.
+func Say(code string, kv ...any) *Said {
+	s := &Said{Code: code}
+	for i := 0; i+1 < len(kv); i += 2 {
+		if s.Args == nil {
+			s.Args = map[string]any{}
+		}
+		s.Args[fmt.Sprint(kv[i])] = kv[i+1]
+	}
+	return s
+}
