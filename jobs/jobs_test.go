@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -282,59 +281,6 @@ func TestKillOnlyWhatRuns(t *testing.T) {
 	require.NoError(t, w.KillRun(t.Context(), admin(), running.ID))
 	require.Equal(t, []int{j.ID}, w.out.killed)
 	require.Equal(t, model.ReasonKilled, w.out.ended[0].Reason)
-}
-
-func TestLogin(t *testing.T) {
-	w := newWorld(t)
-	password, err := w.EnsureAdmin(t.Context(), "")
-	require.NoError(t, err)
-	require.Len(t, password, 16)
-	again, err := w.EnsureAdmin(t.Context(), "")
-	require.NoError(t, err)
-	require.Empty(t, again, "only the first start makes one up")
-	_, err = w.Login(t.Context(), "admin", password)
-	require.NoError(t, err)
-	_, wrong := w.Login(t.Context(), "admin", password+"x")
-	_, unknown := w.Login(t.Context(), "nobody", password)
-	require.EqualError(t, unknown, wrong.Error(), "both say the same")
-
-	t.Run("hashes of a Java admin are replaced at the first login", func(t *testing.T) {
-		for hash, user := range map[string]string{
-			"e10adc3949ba59abbe56e057f20f883e":                                 "md5",
-			"8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92": "sha256",
-		} {
-			id, err := w.store.InsertUser(t.Context(), &model.User{Name: user})
-			require.NoError(t, err)
-			w.setLegacy(t, id, hash)
-			_, err = w.Login(t.Context(), user, "654321")
-			require.Error(t, err)
-			u, err := w.Login(t.Context(), user, "123456")
-			require.NoError(t, err)
-			u, err = w.User(t.Context(), u.ID)
-			require.NoError(t, err)
-			require.True(t, strings.HasPrefix(u.PasswordHash, "$2"))
-			_, err = w.Login(t.Context(), user, "123456")
-			require.NoError(t, err)
-		}
-	})
-	t.Run("change", func(t *testing.T) {
-		require.ErrorContains(t, w.ChangePassword(t.Context(), 1, "wrong", "long enough"), "field.wrong_password")
-		require.ErrorContains(t, w.ChangePassword(t.Context(), 1, password, "short"), "field.password")
-		require.NoError(t, w.ChangePassword(t.Context(), 1, password, "long enough"))
-		_, err := w.Login(t.Context(), "admin", "long enough")
-		require.NoError(t, err)
-	})
-}
-
-// setLegacy writes the password column as a Java admin does.
-func (w *world) setLegacy(t *testing.T, id int, hash string) {
-	db, done, err := w.store.MigrationDB()
-	require.NoError(t, err)
-	_, err = db.Exec(`UPDATE xxl_job_user SET password = ? WHERE id = ?`, hash, id)
-	require.NoError(t, err)
-	_, err = db.Exec(`UPDATE carillon_user SET password_hash = NULL WHERE user_id = ?`, id)
-	require.NoError(t, err)
-	require.NoError(t, done())
 }
 
 func TestPreview(t *testing.T) {

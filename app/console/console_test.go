@@ -307,26 +307,6 @@ func TestSessions(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, s.get("/help").StatusCode, "the account is gone")
 }
 
-func TestLoginIsThrottled(t *testing.T) {
-	s := newSite(t)
-	unknown := text(t, s.post("/login", "name", "nobody", "password", "x"))
-	wrong := text(t, s.post("/login", "name", "admin", "password", "x"))
-	assert.Equal(t, strings.ReplaceAll(unknown, "nobody", "admin"), wrong, "nothing tells which was wrong")
-	for range 4 {
-		assert.Equal(t, http.StatusUnprocessableEntity, s.post("/login", "name", "admin", "password", "x").StatusCode)
-	}
-	assert.Equal(t, http.StatusTooManyRequests, s.post("/login", "name", "admin", "password", password).StatusCode)
-	assert.Equal(t, http.StatusSeeOther, s.post("/login", "name", "olga", "password", password).StatusCode, "others are free")
-	s.clock.t = s.clock.t.Add(6 * time.Second)
-	assert.Equal(t, http.StatusSeeOther, s.post("/login", "name", "admin", "password", password).StatusCode)
-
-	th := newThrottle(s.clock.Now)
-	for i := range throttleLimit + 100 {
-		th.failed(strings.Repeat("x", i%7) + time.Duration(i).String())
-	}
-	assert.LessOrEqual(t, len(th.entries), throttleLimit)
-}
-
 func TestOtherSitesAreRefused(t *testing.T) {
 	s := newSite(t).login("admin")
 	for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}} {
