@@ -74,7 +74,7 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 			}
 		}
 	}()
-	if c.store, err = openStore(ctx, cfg.DatabaseFlags); err != nil {
+	if c.store, err = openStore(ctx, cfg.DatabaseFlags, log.With("part", "store")); err != nil {
 		return nil, err
 	}
 	if err := prepareSchema(ctx, c.store, cfg.Migrate, log); err != nil {
@@ -101,14 +101,14 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 	return c, nil
 }
 
-func openStore(ctx context.Context, f DatabaseFlags) (*store.Store, error) {
+func openStore(ctx context.Context, f DatabaseFlags, log *slog.Logger) (*store.Store, error) {
 	loc, err := f.location()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	return store.Open(ctx, store.Options{URL: f.Database, Location: loc})
+	return store.Open(ctx, store.Options{URL: f.Database, Location: loc, Logger: log})
 }
 
 func prepareSchema(ctx context.Context, st *store.Store, migrate bool, log *slog.Logger) error {
@@ -162,23 +162,18 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	if cfg.PublicURL != "" {
 		options.TrustedOrigins = []string{origin(cfg.PublicURL)}
 	}
-	if cfg.TrustProxy {
-		options.IPExtractor = echo.ExtractIPFromXFFHeader()
+	proxies, err := cfg.proxies()
+	if err != nil {
+		return err
 	}
+	options.IPExtractor = clientAddress(proxies)
 	pages, err := console.New(options)
 	if err != nil {
 		return err
 	}
 	streams, end := context.WithCancel(context.Background())
 	c.streams = end
-	c.server = &http.Server{
-		Handler:           c.mux(machine, pages),
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       60 * time.Second,
-		IdleTimeout:       120 * time.Second,
-		ErrorLog:          slog.NewLogLogger(c.log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return streams },
-	}
+	c.server = newServer(c.mux(machine, pages), c.log, streams)
 	return nil
 }
 
@@ -191,8 +186,11 @@ func (c *Center) mux(machine *api.API, pages http.Handler) http.Handler {
 	}
 	machine.Routes(e)
 	m := http.NewServeMux()
-	for _, p := range []string{"/api", "/api/", "/xxl-job-admin/api", "/xxl-job-admin/api/", "/healthz", "/readyz", "/metrics"} {
+	for _, p := range machinePaths() {
 		m.Handle(p, e)
+		if strings.HasSuffix(p, "/api") {
+			m.Handle(p+"/", e)
+		}
 	}
 	m.Handle("/", pages)
 	if base := strings.TrimSuffix(c.cfg.BasePath, "/"); base != "" {

@@ -71,7 +71,7 @@ type MigrateCmd struct {
 
 // withSchema opens the database for work on its schema.
 func withSchema(ctx context.Context, f DatabaseFlags, do func(*sql.DB, string) error) error {
-	st, err := openStore(ctx, f)
+	st, err := openStore(ctx, f, nil)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ type ResetPasswordCmd struct {
 
 // Run prints the new password.
 func (c *ResetPasswordCmd) Run(ctx context.Context, out *Output) error {
-	st, err := openStore(ctx, c.DatabaseFlags)
+	st, err := openStore(ctx, c.DatabaseFlags, nil)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type NodesCmd struct {
 
 // Run prints the list.
 func (c *NodesCmd) Run(ctx context.Context, out *Output) error {
-	st, err := openStore(ctx, c.DatabaseFlags)
+	st, err := openStore(ctx, c.DatabaseFlags, nil)
 	if err != nil {
 		return err
 	}
