@@ -191,30 +191,39 @@ func TestPermissions(t *testing.T) {
 	other := model.Actor{UserID: 2, Name: "other", Groups: []int{w.group.ID + 1}}
 	nobody := model.Actor{UserID: 3}
 	for _, a := range []model.Actor{other, nobody} {
+		// What is of others is answered as what does not exist: ids tell nothing.
+		missing := func(err, really error) {
+			t.Helper()
+			require.Equal(t, model.CodeNotFound, model.CodeOf(err))
+			require.Equal(t, really.(*model.Error).Key, err.(*model.Error).Key)
+		}
 		forbidden := func(err error) {
 			t.Helper()
 			require.Equal(t, model.CodeForbidden, model.CodeOf(err))
 		}
+		_, noJob := w.Job(t.Context(), a, 4711)
+		_, noRun := w.Run(t.Context(), a, 4711)
+		_, noExecutor := w.Executor(t.Context(), a, 4711)
 		_, err := w.Job(t.Context(), a, id)
-		forbidden(err)
+		missing(err, noJob)
 		_, err = w.AddJob(t.Context(), a, w.input())
-		forbidden(err)
-		forbidden(w.edit(t, a, id, w.input()))
-		forbidden(w.DeleteJob(t.Context(), a, id))
-		forbidden(w.StartJob(t.Context(), a, id))
-		forbidden(w.StopJob(t.Context(), a, id))
+		require.ErrorContains(t, err, "group: field.not_found")
+		missing(w.edit(t, a, id, w.input()), noJob)
+		missing(w.DeleteJob(t.Context(), a, id), noJob)
+		missing(w.StartJob(t.Context(), a, id), noJob)
+		missing(w.StopJob(t.Context(), a, id), noJob)
 		_, err = w.RunNow(t.Context(), a, id, jobs.RunInput{})
-		forbidden(err)
+		missing(err, noJob)
 		_, err = w.Run(t.Context(), a, run)
-		forbidden(err)
+		missing(err, noRun)
 		_, err = w.ReadLog(t.Context(), a, run, 1)
-		forbidden(err)
-		forbidden(w.KillRun(t.Context(), a, run))
+		missing(err, noRun)
+		missing(w.KillRun(t.Context(), a, run), noRun)
+		_, err = w.Executor(t.Context(), a, w.group.ID)
+		missing(err, noExecutor)
 		_, err = w.Users(t.Context(), a)
 		forbidden(err)
 		_, err = w.AddExecutor(t.Context(), a, jobs.ExecutorInput{AppName: "other-app", Title: "x"})
-		forbidden(err)
-		_, err = w.Executor(t.Context(), a, w.group.ID)
 		forbidden(err)
 		page, err := w.ListJobs(t.Context(), a, model.JobFilter{})
 		require.NoError(t, err)
@@ -228,7 +237,7 @@ func TestPermissions(t *testing.T) {
 		in := w.input()
 		in.GroupID = second.ID
 		mine := model.Actor{UserID: 4, Groups: []int{w.group.ID}}
-		require.Equal(t, model.CodeForbidden, model.CodeOf(w.edit(t, mine, id, in)))
+		require.ErrorContains(t, w.edit(t, mine, id, in), "group: field.not_found")
 	})
 	t.Run("only administrators send the token to an address that the executor does not have", func(t *testing.T) {
 		mine := model.Actor{UserID: 4, Groups: []int{w.group.ID}}

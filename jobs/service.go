@@ -26,7 +26,7 @@ type Store interface {
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
 	RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error)
-	LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error)
+	LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error)
 	FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error)
 	MarkKill(ctx context.Context, r *model.Run, on bool) (bool, error)
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)

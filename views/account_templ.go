@@ -78,7 +78,7 @@ func UsersPage(v Users) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</span> <code class=\"command\">carillon user</code></div><div class=\"table-wrap\"><table class=\"tbl\"><thead><tr><th scope=\"col\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</span> <code class=\"command\">carillon user reset-password NAME</code></div><div class=\"table-wrap\"><table class=\"tbl\"><thead><tr><th scope=\"col\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -249,6 +249,8 @@ func (v RunView) relation(other model.Run) string {
 		return v.T("run.link.child")
 	case other.ID == v.Run.FirstID:
 		return v.T("run.link.first")
+	case other.FirstAttempt() != v.Run.FirstAttempt() && other.ShardKey != "" && other.ShardKey == v.Run.ShardKey:
+		return v.T("run.link.shard")
 	}
 	return v.T("run.link.retry")
 }

@@ -307,6 +307,17 @@ func TestSessions(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, s.get("/help").StatusCode, "the account is gone")
 }
 
+// TestALongSearchIsCut: the database refuses long patterns, and the session
+// keeps the filter.
+func TestALongSearchIsCut(t *testing.T) {
+	s := newSite(t).login("admin")
+	res := s.get("/jobs?q=" + strings.Repeat("x", 70_000))
+	assert.Equal(t, http.StatusOK, res.StatusCode)
+	value, _ := s.doc(res).Find("input[name=q]").Attr("value")
+	assert.Len(t, value, longestSearch)
+	assert.Equal(t, http.StatusOK, s.get("/jobs?q=%ff").StatusCode)
+}
+
 func TestOtherSitesAreRefused(t *testing.T) {
 	s := newSite(t).login("admin")
 	for _, h := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}} {
