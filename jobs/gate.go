@@ -19,27 +19,36 @@ const (
 	busyWait     = 5 * time.Second // what those are told who find no room
 )
 
-// gate lets a few password checks happen at a time and a few more wait.
-type gate struct{ places, turns chan struct{} }
+// gate lets a few password checks happen at a time and a few more wait. Who got
+// in from the same address before waits in a row of their own, so that a flood
+// of strangers does not keep them out.
+type gate struct{ strangers, known, turns chan struct{} }
 
 // newGate leaves half of the processors alone.
 func newGate() *gate {
 	checks := min(mostChecks, max(1, runtime.GOMAXPROCS(0)/2))
-	return &gate{places: make(chan struct{}, checks+mostWaiting), turns: make(chan struct{}, checks)}
+	return &gate{
+		strangers: make(chan struct{}, checks+mostWaiting), known: make(chan struct{}, checks+mostWaiting),
+		turns: make(chan struct{}, checks),
+	}
 }
 
 // enter waits for a turn. Who finds no room to wait is sent away at once.
-func (g *gate) enter(ctx context.Context) (leave func(), err error) {
+func (g *gate) enter(ctx context.Context, known bool) (leave func(), err error) {
+	places := g.strangers
+	if known {
+		places = g.known
+	}
 	select {
-	case g.places <- struct{}{}:
+	case places <- struct{}{}:
 	default:
 		return nil, tooMany("error.login_busy", busyWait)
 	}
 	select {
 	case g.turns <- struct{}{}:
-		return func() { <-g.turns; <-g.places }, nil
+		return func() { <-g.turns; <-places }, nil
 	case <-ctx.Done():
-		<-g.places
+		<-places
 		return nil, tooMany("error.login_busy", busyWait)
 	}
 }

@@ -60,17 +60,17 @@ type attempt struct {
 }
 
 // early says how long a name has to wait at an address, as far as that can be
-// said before anybody looks for the account.
-func (t *throttle) early(name, from string) time.Duration {
+// said before anybody looks for the account, and whether it is at home there.
+func (t *throttle) early(name, from string) (wait time.Duration, home bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now, from := t.now(), addressKey(from)
 	typed := nameKey(name) + "|" + from
-	wait := t.pairs.wait(typed, now)
-	if !t.homes.has(typed, now) {
+	wait, home = t.pairs.wait(typed, now), t.homes.has(typed, now)
+	if !home {
 		wait = max(wait, t.addresses.wait(from, now))
 	}
-	return wait
+	return wait, home
 }
 
 // begin counts an attempt on an account (0 = there is none of that name), or

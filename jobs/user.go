@@ -55,11 +55,12 @@ func wrongLogin() error { return model.Errf(model.CodeInvalid, "error.login") }
 // enter waits for the turn to check a password. It looks first at what costs
 // nothing, so that who has to wait takes no room from others.
 func (s *Service) enter(ctx context.Context, name, from string) (context.Context, func(), error) {
-	if wait := s.throttle.early(name, from); wait > 0 {
+	wait, home := s.throttle.early(name, from)
+	if wait > 0 {
 		return nil, nil, tooMany("error.login_wait", wait)
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestCheck)
-	leave, err := s.gate.enter(ctx)
+	leave, err := s.gate.enter(ctx, home)
 	if err != nil {
 		cancel()
 		return nil, nil, err
