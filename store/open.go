@@ -36,7 +36,7 @@ type driverLog struct{ *slog.Logger }
 
 // Print implements mysql.Logger.
 func (l driverLog) Print(v ...any) {
-	l.Warn("database connection", "says", strings.TrimSpace(fmt.Sprintln(v...)))
+	l.Warn("database connection", "says", strings.Join(strings.Fields(fmt.Sprint(v...)), " "))
 }
 
 // Store reads and writes the database through pools, so that slow pages and many

@@ -1,12 +1,9 @@
 package store
 
 import (
-	"bytes"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,14 +29,4 @@ func TestTheFileIsClosedToOthers(t *testing.T) {
 			require.NoError(t, st.Close())
 		})
 	}
-}
-
-// TestWhatTheDriverSaysIsInTheLog in the log's format, not on stderr by itself.
-func TestWhatTheDriverSaysIsInTheLog(t *testing.T) {
-	var b bytes.Buffer
-	driverLog{slog.New(slog.NewTextHandler(&b, nil))}.Print("closing bad idle connection: ", "unexpected EOF")
-	require.Contains(t, b.String(), `level=WARN msg="database connection" says="closing bad idle connection:`)
-	cfg, err := mysqlConfig("mysql://u:p@h/x", time.UTC)
-	require.NoError(t, err)
-	require.NotNil(t, cfg)
 }

@@ -307,6 +307,12 @@ func TestSessions(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, s.get("/help").StatusCode, "the account is gone")
 }
 
+func TestTextsSayWhatHappens(t *testing.T) {
+	s := newSite(t).login("admin")
+	assert.Contains(t, text(t, s.get("/jobs/1042/delete")), "Runs that were made stay", "a deleted job keeps its history")
+	assert.Contains(t, text(t, s.get("/users")), "carillon user reset-password", "that is all the command can do")
+}
+
 // TestALongSearchIsCut: the database refuses long patterns, and the session
 // keeps the filter.
 func TestALongSearchIsCut(t *testing.T) {
