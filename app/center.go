@@ -173,23 +173,18 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	if cfg.PublicURL != "" {
 		options.TrustedOrigins = []string{origin(cfg.PublicURL)}
 	}
-	if cfg.TrustProxy {
-		options.IPExtractor = echo.ExtractIPFromXFFHeader()
+	proxies, err := cfg.proxies()
+	if err != nil {
+		return err
 	}
+	options.IPExtractor = clientAddress(proxies)
 	pages, err := console.New(options)
 	if err != nil {
 		return err
 	}
 	streams, end := context.WithCancel(context.Background())
 	c.streams = end
-	c.server = &http.Server{
-		Handler:           c.mux(machine, pages),
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       60 * time.Second,
-		IdleTimeout:       120 * time.Second,
-		ErrorLog:          slog.NewLogLogger(c.log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return streams },
-	}
+	c.server = newServer(c.mux(machine, pages), c.log, streams)
 	return nil
 }
 
@@ -202,8 +197,11 @@ func (c *Center) mux(machine *api.API, pages http.Handler) http.Handler {
 	}
 	machine.Routes(e)
 	m := http.NewServeMux()
-	for _, p := range []string{"/api", "/api/", "/xxl-job-admin/api", "/xxl-job-admin/api/", "/healthz", "/readyz", "/metrics"} {
+	for _, p := range machinePaths() {
 		m.Handle(p, e)
+		if strings.HasSuffix(p, "/api") {
+			m.Handle(p+"/", e)
+		}
 	}
 	m.Handle("/", pages)
 	if base := strings.TrimSuffix(c.cfg.BasePath, "/"); base != "" {

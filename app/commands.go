@@ -48,6 +48,11 @@ func (c *ExecutorCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if strings.TrimSpace(c.AccessToken) == "" {
 		return errors.New("no access token: set --access-token or CARILLON_ACCESS_TOKEN to the center's")
 	}
+	if !c.NoScripts { // the token is in our environment or memory
+		if err := keepPrivate(); err != nil {
+			return err
+		}
+	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", c.Listen, errors.Unwrap(err))

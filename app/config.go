@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,15 +40,15 @@ type DatabaseFlags struct {
 type ServeCmd struct {
 	Listen        string `help:"Address to listen on." default:"127.0.0.1:8080"`
 	DatabaseFlags `embed:""`
-	AccessToken   string `help:"Secret shared with the executors and API callers; required." placeholder:"TOKEN"`
-	AdminPassword string `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
-	BasePath      string `help:"Path below which the console lives." default:"/"`
-	Lang          string `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
-	Migrate       bool   `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
-	NodeName      string `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
-	PublicURL     string `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`
-	RetentionDays int    `help:"Days for which runs are kept; 0 = for ever." default:"30"`
-	TrustProxy    bool   `help:"Take the client address from X-Forwarded-For set by a proxy in a private network."`
+	AccessToken   string   `help:"Secret shared with the executors and API callers; required." placeholder:"TOKEN"`
+	AdminPassword string   `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
+	BasePath      string   `help:"Path below which the console lives." default:"/"`
+	Lang          string   `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
+	Migrate       bool     `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
+	NodeName      string   `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
+	PublicURL     string   `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`
+	RetentionDays int      `help:"Days for which runs are kept; 0 = for ever." default:"30"`
+	TrustProxy    []string `help:"Addresses or networks of the proxies before the center, separated by commas: theirs is the word on the address of a client (X-Forwarded-For)." placeholder:"ADDRESS"`
 
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
 	NodeDeadAfter   time.Duration `help:"A node without a beat for so long is dead: the others take its runs over. The same for all nodes of a database." default:"4s"`
@@ -73,7 +72,15 @@ func (c *ServeCmd) validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %q: give host:port, for example 127.0.0.1:8080", c.Listen)
 	}
-	c.BasePath = path.Clean("/" + c.BasePath)
+	if err := c.checkBasePath(); err != nil {
+		return err
+	}
+	if err := c.checkNodeName(); err != nil {
+		return err
+	}
+	if _, err := c.proxies(); err != nil {
+		return err
+	}
 	if c.PublicURL != "" {
 		u, err := url.Parse(c.PublicURL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

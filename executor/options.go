@@ -49,7 +49,9 @@ type Options struct {
 	// QueueLimit is how many runs of one job may wait: 1000 when 0.
 	QueueLimit int
 	// NoScripts refuses script jobs: whoever may edit those in the console can
-	// run anything on this machine.
+	// run anything on this machine as the user of this process. Scripts do not
+	// get CARILLON_* and other variables that hold the token; what else that user
+	// can read, such as the environment of this process in /proc, they can too.
 	NoScripts bool
 	// KillGrace is how long a killed or timed-out run may take to end before
 	// its result is reported without waiting: 5 s when 0. A script gets half of

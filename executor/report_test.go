@@ -47,7 +47,7 @@ func TestResultsWaitForACenterAndSurviveRestart(t *testing.T) {
 	for <-c.tries != "callback" {
 	}
 	c.set(func() { c.dead = false })
-	require.Equal(t, protocol.Callback{LogID: 1, LogDateTime: 1767323045000, Echo: true, Code: 200, Msg: "ok"}, c.results(t, 1)[1])
+	require.Equal(t, protocol.Callback{LogID: 1, LogDateTime: testTime, Echo: true, Code: 200, Msg: "ok"}, c.results(t, 1)[1])
 	require.NoError(t, e.Stop(t.Context()))
 
 	// What was taken is not sent again.

@@ -54,6 +54,29 @@ func TestScripts(t *testing.T) {
 	require.Equal(t, []string{filepath.Join(o.DataDir, "scripts", "1_2.sh")}, list)
 }
 
+// TestScriptsDoNotGetTheToken: it opens all executors, a script is of one.
+func TestScriptsDoNotGetTheToken(t *testing.T) {
+	need(t, "bash")
+	t.Setenv("CARILLON_ACCESS_TOKEN", "token")
+	t.Setenv("CARILLON_CENTER", "http://center/")
+	t.Setenv("BILLING_TOKEN", "token")
+	t.Setenv("BILLING_REGION", "eu")
+	c := newCenter(t)
+	e := start(t, options(t, c), nil)
+	run(t, e, script(1, 1, "GLUE_SHELL", `env; command -v ls`))
+	require.Equal(t, 200, c.results(t, 1)[1].Code)
+	text, _ := readLog(t, e, 1)
+	require.NotContains(t, text, "CARILLON_")
+	require.NotContains(t, text, "BILLING_TOKEN")
+	require.Contains(t, text, "BILLING_REGION=eu")
+	require.Contains(t, text, "/ls", "the rest of the environment is there")
+
+	long := "a-token-of-some-length"
+	require.Equal(t, []string{"PATH=/bin", "AUTH="}, scriptEnv([]string{"PATH=/bin", "AUTH=", "A=Bearer " + long, "B=" + long, "carillon_x=1"}, long))
+	require.Equal(t, []string{"PATH=/bin"}, scriptEnv([]string{"PATH=/bin", "A=b"}, "b"), "a short one only as a whole")
+	require.Equal(t, []string{"PATH=/bin", "AUTH="}, scriptEnv([]string{"PATH=/bin", "AUTH="}, ""))
+}
+
 func TestPythonScript(t *testing.T) {
 	need(t, "python3")
 	c := newCenter(t)

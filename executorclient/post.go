@@ -127,7 +127,7 @@ func endpoint(address, name string) (string, error) {
 		}
 		return "", fmt.Errorf("bad address: %w", err)
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.ContainsAny(address, "?#") {
 		return "", fmt.Errorf("bad address %q: want http://host:port/ or https://host:port/", u.Redacted())
 	}
 	return strings.TrimRight(address, "/") + "/" + name, nil

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"time"
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
@@ -128,13 +129,17 @@ func (l *Localizer) N(key string, n int, kv ...any) string {
 
 // Error gives the text of an error key. String arguments that are themselves
 // keys (the reason inside a cron error) are translated too. What the cron
-// parser complains about becomes a sentence of its own.
+// parser complains about becomes a sentence of its own. Durations are said in
+// whole seconds.
 func (l *Localizer) Error(key string, args map[string]any) string {
 	if strings.HasPrefix(key, "cron.err.") {
 		return l.T("field.cron", "Reason", l.cronReason(key, args))
 	}
 	translated := make(map[string]any, len(args))
 	for name, v := range args {
+		if d, ok := v.(time.Duration); ok {
+			v = l.Duration(max(time.Second, d.Round(time.Second)))
+		}
 		if s, ok := v.(string); ok {
 			switch {
 			case strings.HasPrefix(s, "cron.err."):

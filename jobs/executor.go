@@ -67,10 +67,11 @@ func manualNodes(g *model.Group, beats []ExecutorNode) []ExecutorNode {
 
 // Executor reads one executor that the actor may see.
 func (s *Service) Executor(ctx context.Context, actor model.Actor, id int) (model.Group, error) {
-	if !actor.Sees(id) {
-		return model.Group{}, forbidden()
+	g, err := s.store.Group(ctx, id)
+	if !actor.Sees(id) || model.CodeOf(err) == model.CodeNotFound {
+		return model.Group{}, model.Errf(model.CodeNotFound, "error.not_found")
 	}
-	return s.store.Group(ctx, id)
+	return g, err
 }
 
 // AddExecutor creates an executor group; only administrators may.

@@ -69,8 +69,8 @@ func (s *Service) Job(ctx context.Context, actor model.Actor, id int) (model.Job
 		return model.Job{}, model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)
 	}
 	j, err := s.store.Job(ctx, id)
-	if err == nil && !actor.Sees(j.GroupID) {
-		return model.Job{}, forbidden()
+	if err == nil && !actor.Sees(j.GroupID) { // as if there were none
+		return model.Job{}, model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)
 	}
 	return j, err
 }

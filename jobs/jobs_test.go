@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -192,30 +191,39 @@ func TestPermissions(t *testing.T) {
 	other := model.Actor{UserID: 2, Name: "other", Groups: []int{w.group.ID + 1}}
 	nobody := model.Actor{UserID: 3}
 	for _, a := range []model.Actor{other, nobody} {
+		// What is of others is answered as what does not exist: ids tell nothing.
+		missing := func(err, really error) {
+			t.Helper()
+			require.Equal(t, model.CodeNotFound, model.CodeOf(err))
+			require.Equal(t, really.(*model.Error).Key, err.(*model.Error).Key)
+		}
 		forbidden := func(err error) {
 			t.Helper()
 			require.Equal(t, model.CodeForbidden, model.CodeOf(err))
 		}
+		_, noJob := w.Job(t.Context(), a, 4711)
+		_, noRun := w.Run(t.Context(), a, 4711)
+		_, noExecutor := w.Executor(t.Context(), a, 4711)
 		_, err := w.Job(t.Context(), a, id)
-		forbidden(err)
+		missing(err, noJob)
 		_, err = w.AddJob(t.Context(), a, w.input())
-		forbidden(err)
-		forbidden(w.edit(t, a, id, w.input()))
-		forbidden(w.DeleteJob(t.Context(), a, id))
-		forbidden(w.StartJob(t.Context(), a, id))
-		forbidden(w.StopJob(t.Context(), a, id))
+		require.ErrorContains(t, err, "group: field.not_found")
+		missing(w.edit(t, a, id, w.input()), noJob)
+		missing(w.DeleteJob(t.Context(), a, id), noJob)
+		missing(w.StartJob(t.Context(), a, id), noJob)
+		missing(w.StopJob(t.Context(), a, id), noJob)
 		_, err = w.RunNow(t.Context(), a, id, jobs.RunInput{})
-		forbidden(err)
+		missing(err, noJob)
 		_, err = w.Run(t.Context(), a, run)
-		forbidden(err)
+		missing(err, noRun)
 		_, err = w.ReadLog(t.Context(), a, run, 1)
-		forbidden(err)
-		forbidden(w.KillRun(t.Context(), a, run))
+		missing(err, noRun)
+		missing(w.KillRun(t.Context(), a, run), noRun)
+		_, err = w.Executor(t.Context(), a, w.group.ID)
+		missing(err, noExecutor)
 		_, err = w.Users(t.Context(), a)
 		forbidden(err)
 		_, err = w.AddExecutor(t.Context(), a, jobs.ExecutorInput{AppName: "other-app", Title: "x"})
-		forbidden(err)
-		_, err = w.Executor(t.Context(), a, w.group.ID)
 		forbidden(err)
 		page, err := w.ListJobs(t.Context(), a, model.JobFilter{})
 		require.NoError(t, err)
@@ -229,7 +237,7 @@ func TestPermissions(t *testing.T) {
 		in := w.input()
 		in.GroupID = second.ID
 		mine := model.Actor{UserID: 4, Groups: []int{w.group.ID}}
-		require.Equal(t, model.CodeForbidden, model.CodeOf(w.edit(t, mine, id, in)))
+		require.ErrorContains(t, w.edit(t, mine, id, in), "group: field.not_found")
 	})
 	t.Run("only administrators send the token to an address that the executor does not have", func(t *testing.T) {
 		mine := model.Actor{UserID: 4, Groups: []int{w.group.ID}}
@@ -282,59 +290,6 @@ func TestKillOnlyWhatRuns(t *testing.T) {
 	require.NoError(t, w.KillRun(t.Context(), admin(), running.ID))
 	require.Equal(t, []int{j.ID}, w.out.killed)
 	require.Equal(t, model.ReasonKilled, w.out.ended[0].Reason)
-}
-
-func TestLogin(t *testing.T) {
-	w := newWorld(t)
-	password, err := w.EnsureAdmin(t.Context(), "")
-	require.NoError(t, err)
-	require.Len(t, password, 16)
-	again, err := w.EnsureAdmin(t.Context(), "")
-	require.NoError(t, err)
-	require.Empty(t, again, "only the first start makes one up")
-	_, err = w.Login(t.Context(), "admin", password)
-	require.NoError(t, err)
-	_, wrong := w.Login(t.Context(), "admin", password+"x")
-	_, unknown := w.Login(t.Context(), "nobody", password)
-	require.EqualError(t, unknown, wrong.Error(), "both say the same")
-
-	t.Run("hashes of a Java admin are replaced at the first login", func(t *testing.T) {
-		for hash, user := range map[string]string{
-			"e10adc3949ba59abbe56e057f20f883e":                                 "md5",
-			"8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92": "sha256",
-		} {
-			id, err := w.store.InsertUser(t.Context(), &model.User{Name: user})
-			require.NoError(t, err)
-			w.setLegacy(t, id, hash)
-			_, err = w.Login(t.Context(), user, "654321")
-			require.Error(t, err)
-			u, err := w.Login(t.Context(), user, "123456")
-			require.NoError(t, err)
-			u, err = w.User(t.Context(), u.ID)
-			require.NoError(t, err)
-			require.True(t, strings.HasPrefix(u.PasswordHash, "$2"))
-			_, err = w.Login(t.Context(), user, "123456")
-			require.NoError(t, err)
-		}
-	})
-	t.Run("change", func(t *testing.T) {
-		require.ErrorContains(t, w.ChangePassword(t.Context(), 1, "wrong", "long enough"), "field.wrong_password")
-		require.ErrorContains(t, w.ChangePassword(t.Context(), 1, password, "short"), "field.password")
-		require.NoError(t, w.ChangePassword(t.Context(), 1, password, "long enough"))
-		_, err := w.Login(t.Context(), "admin", "long enough")
-		require.NoError(t, err)
-	})
-}
-
-// setLegacy writes the password column as a Java admin does.
-func (w *world) setLegacy(t *testing.T, id int, hash string) {
-	db, done, err := w.store.MigrationDB()
-	require.NoError(t, err)
-	_, err = db.Exec(`UPDATE xxl_job_user SET password = ? WHERE id = ?`, hash, id)
-	require.NoError(t, err)
-	_, err = db.Exec(`UPDATE carillon_user SET password_hash = NULL WHERE user_id = ?`, id)
-	require.NoError(t, err)
-	require.NoError(t, done())
 }
 
 func TestPreview(t *testing.T) {

@@ -3,11 +3,16 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
+
+// maxAddresses is how many bytes the addresses given for one run may have in all.
+const maxAddresses = 255
 
 // RunNow writes a run down that is due at once and returns its id. It works for
 // stopped jobs too.
@@ -25,6 +30,9 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 	if in.Param != nil {
 		if param = *in.Param; len(param) > maxParamBytes {
 			bad.AddField("param", "field.too_long", "Max", maxParamBytes)
+		}
+		if !utf8.ValidString(param) {
+			bad.AddField("param", "field.control_chars")
 		}
 	}
 	if len(bad.Fields) > 0 {
@@ -56,8 +64,9 @@ func (s *Service) checkAddresses(ctx context.Context, actor model.Actor, j *mode
 		return "", nil
 	}
 	list := checkAddressList(text, bad, "addresses")
-	if joined := strings.Join(list, ","); len(joined) > 255 {
-		bad.AddField("addresses", "field.too_long", "Max", 255)
+	// The column holds the list until one of it is chosen.
+	if joined := strings.Join(list, ","); len(joined) > maxAddresses {
+		bad.AddField("addresses", "field.addresses_too_long", "Max", maxAddresses)
 	}
 	if actor.Admin {
 		return strings.Join(list, ","), nil
@@ -121,9 +130,31 @@ func (s *Service) ListRuns(ctx context.Context, actor model.Actor, f model.RunFi
 		return p, err
 	}
 	if f.GroupID != 0 && actor.Sees(f.GroupID) {
-		p.Jobs, err = s.store.JobNames(ctx, f.GroupID, 500)
+		p.Jobs, err = s.jobChoice(ctx, f.GroupID, f.JobID)
 	}
 	return p, err
+}
+
+// mostChoices is how many jobs a filter offers.
+const mostChoices = 500
+
+// jobChoice gives the jobs of an executor to choose from, and the chosen one
+// in any case.
+func (s *Service) jobChoice(ctx context.Context, groupID, chosen int) ([]model.Job, error) {
+	list, err := s.store.JobNames(ctx, groupID, mostChoices)
+	if err != nil || chosen == 0 || slices.ContainsFunc(list, func(j model.Job) bool { return j.ID == chosen }) {
+		return list, err
+	}
+	j, err := s.store.Job(ctx, chosen)
+	switch {
+	case model.CodeOf(err) == model.CodeNotFound:
+		return list, nil
+	case err != nil:
+		return nil, err
+	case j.GroupID == groupID:
+		list = append(list, model.Job{ID: j.ID, GroupID: j.GroupID, Name: j.Name})
+	}
+	return list, nil
 }
 
 func (s *Service) nameRuns(ctx context.Context, runs []model.Run) error {
@@ -163,7 +194,7 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 	} else if model.CodeOf(err) != model.CodeNotFound {
 		return d, err
 	}
-	if d.Linked, err = s.store.LinkedRuns(ctx, &r, 50); err != nil {
+	if d.Linked, err = s.store.LinkedRuns(ctx, &r, actor.GroupLimit(), 50); err != nil {
 		return d, err
 	}
 	if err := s.nameRuns(ctx, d.Linked); err != nil {
@@ -189,8 +220,8 @@ func averageMS(runs []model.Run) int64 {
 
 func (s *Service) run(ctx context.Context, actor model.Actor, id int64) (model.Run, error) {
 	r, err := s.store.Run(ctx, id)
-	if err == nil && !actor.Sees(r.GroupID) {
-		return model.Run{}, forbidden()
+	if err == nil && !actor.Sees(r.GroupID) || model.CodeOf(err) == model.CodeNotFound {
+		return model.Run{}, model.Errf(model.CodeNotFound, "error.not_found") // the same for what others may see
 	}
 	return r, err
 }

@@ -26,7 +26,7 @@ type Store interface {
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
 	RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error)
-	LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error)
+	LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error)
 	FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error)
 	MarkKill(ctx context.Context, r *model.Run, on bool) (bool, error)
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)
@@ -46,7 +46,8 @@ type Store interface {
 	UserByName(ctx context.Context, name string) (model.User, error)
 	Users(ctx context.Context) ([]model.User, error)
 	InsertUser(ctx context.Context, u *model.User) (int, error)
-	SetPasswordHash(ctx context.Context, userID int, hash string) error
+	SetPasswordHash(ctx context.Context, userID int, hash string) (generation int64, err error)
+	UpgradePasswordHash(ctx context.Context, userID int, hash string) error
 	SetPreferences(ctx context.Context, userID int, language, theme string) error
 
 	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)
@@ -77,6 +78,8 @@ type Service struct {
 	loc       *time.Location
 	log       *slog.Logger
 	aliveFor  time.Duration
+	throttle  *throttle
+	gate      *gate
 }
 
 // Options build a Service.
@@ -108,6 +111,7 @@ func New(o Options) *Service {
 	if s.aliveFor == 0 {
 		s.aliveFor = 90 * time.Second
 	}
+	s.throttle, s.gate = newThrottle(s.now), newGate()
 	return s
 }
 

@@ -22,29 +22,85 @@ const (
 	maxPassword = 72
 )
 
-// Login checks name and password. Unknown names and wrong passwords give the
-// same error after about the same time. A hash of a Java admin is verified once
-// and replaced by bcrypt in our side table.
-func (s *Service) Login(ctx context.Context, name, password string) (model.User, error) {
-	wrong := model.Errf(model.CodeInvalid, "error.login")
-	u, err := s.store.UserByName(ctx, strings.TrimSpace(name))
-	if model.CodeOf(err) == model.CodeNotFound {
-		_ = bcrypt.CompareHashAndPassword([]byte(nobodysHash), []byte(password))
-		return model.User{}, wrong
+// What cannot be right is refused before any work: the column of the names
+// holds 50 characters, and no form of ours sends a longer password.
+const (
+	longestName  = 50
+	longestTyped = 1024
+)
+
+// Login checks name and password for somebody at a remote address. Unknown
+// names and wrong passwords give the same error after about the same time. A
+// hash of a Java admin is verified once and replaced by bcrypt in our side
+// table. Too many attempts are model.CodeTooMany with the wait in Args.
+func (s *Service) Login(ctx context.Context, name, password, from string) (model.User, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || utf8.RuneCountInString(name) > longestName || !utf8.ValidString(name) || len(password) > longestTyped {
+		return model.User{}, wrongLogin()
 	}
+	ctx, leave, err := s.enter(ctx, name, from)
 	if err != nil {
 		return model.User{}, err
 	}
-	if u.PasswordHash != "" {
-		if bcrypt.CompareHashAndPassword([]byte(u.PasswordHash), []byte(password)) != nil {
-			return model.User{}, wrong
+	defer leave()
+	u, err := s.store.UserByName(ctx, name)
+	if err != nil && model.CodeOf(err) != model.CodeNotFound {
+		return model.User{}, err
+	}
+	return s.verify(ctx, u, name, password, from)
+}
+
+func wrongLogin() error { return model.Errf(model.CodeInvalid, "error.login") }
+
+// enter waits for the turn to check a password. It looks first at what costs
+// nothing, so that who has to wait takes no room from others.
+func (s *Service) enter(ctx context.Context, name, from string) (context.Context, func(), error) {
+	wait, home := s.throttle.early(name, from)
+	if wait > 0 {
+		return nil, nil, tooMany("error.login_wait", wait)
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestCheck)
+	leave, err := s.gate.enter(ctx, home)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return ctx, func() { leave(); cancel() }, nil
+}
+
+// verify checks a password for the account found under the name; the zero User
+// stands for none. Databases take names for equal that differ in case, accents
+// or invisible characters: such a guess counts for the account, but only its
+// own name gets in.
+func (s *Service) verify(ctx context.Context, u model.User, name, password, from string) (model.User, error) {
+	try, wait := s.throttle.begin(u.ID, name, from)
+	if wait > 0 {
+		return model.User{}, tooMany("error.login_wait", wait)
+	}
+	// One comparison with bcrypt on each way, so that time tells nothing.
+	hash := u.PasswordHash
+	if hash == "" {
+		hash = nobodysHash
+	}
+	right := bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
+	if u.PasswordHash == "" {
+		right = legacyMatches(u.LegacyHash, password)
+	}
+	if !right || u.Name != name || u.ID == 0 {
+		return model.User{}, wrongLogin()
+	}
+	if u.PasswordHash == "" && len(password) <= maxPassword { // longer ones stay with the old hash
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+		if err == nil {
+			err = s.store.UpgradePasswordHash(ctx, u.ID, string(hash))
 		}
-		return u, nil
+		if err != nil {
+			s.throttle.unused(try)
+			return model.User{}, err
+		}
 	}
-	if !legacyMatches(u.LegacyHash, password) {
-		return model.User{}, wrong
-	}
-	return u, s.setPassword(ctx, u.ID, password)
+	s.throttle.passed(try)
+	return u, nil
 }
 
 // nobodysHash is a bcrypt hash of random text: comparing with it takes as long
@@ -66,10 +122,12 @@ func legacyMatches(stored, password string) bool {
 	return false
 }
 
-func (s *Service) setPassword(ctx context.Context, userID int, password string) error {
+// setPassword stores a new password, which ends the sessions of the user. It
+// returns the generation of the sessions from now on.
+func (s *Service) setPassword(ctx context.Context, userID int, password string) (int64, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return s.store.SetPasswordHash(ctx, userID, string(hash))
 }
@@ -96,23 +154,35 @@ func (s *Service) SetPreferences(ctx context.Context, userID int, language, them
 	return s.store.SetPreferences(ctx, userID, language, theme)
 }
 
-// ChangePassword replaces a user's own password.
-func (s *Service) ChangePassword(ctx context.Context, userID int, old, new string) error {
+// ChangePassword replaces a user's own password and ends all sessions of the
+// user; the one that asked goes on under the generation of the user returned.
+// Guesses of the old password count like those at the login.
+func (s *Service) ChangePassword(ctx context.Context, userID int, old, new, from string) (model.User, error) {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	if checkPassword(bad, "new", new); len(bad.Fields) > 0 {
+		return model.User{}, bad
+	}
+	if len(old) > longestTyped {
+		bad.AddField("old", "field.wrong_password")
+		return model.User{}, bad
+	}
 	u, err := s.store.User(ctx, userID)
 	if err != nil {
-		return err
+		return model.User{}, err
 	}
-	if _, err := s.Login(ctx, u.Name, old); model.CodeOf(err) == model.CodeInvalid {
+	ctx, leave, err := s.enter(ctx, u.Name, from)
+	if err != nil {
+		return model.User{}, err
+	}
+	defer leave()
+	if _, err := s.verify(ctx, u, u.Name, old, from); model.CodeOf(err) == model.CodeInvalid {
 		bad.AddField("old", "field.wrong_password")
+		return model.User{}, bad
 	} else if err != nil {
-		return err
+		return model.User{}, err
 	}
-	checkPassword(bad, "new", new)
-	if len(bad.Fields) > 0 {
-		return bad
-	}
-	return s.setPassword(ctx, userID, new)
+	u.SessionGeneration, err = s.setPassword(ctx, userID, new)
+	return u, err
 }
 
 func checkPassword(bad *model.Error, field, password string) {
@@ -147,14 +217,19 @@ func (s *Service) EnsureAdmin(ctx context.Context, password string) (madeUp stri
 	return madeUp, err
 }
 
-// ResetPassword gives a user a new random password and returns it.
+// ResetPassword gives a user a new random password and returns it. All
+// sessions of the user end.
 func (s *Service) ResetPassword(ctx context.Context, name string) (string, error) {
 	u, err := s.store.UserByName(ctx, name)
+	if err == nil && u.Name != name { // the database takes them for equal, the login does not
+		err = model.Errf(model.CodeNotFound, "error.not_found")
+	}
 	if err != nil {
 		return "", err
 	}
 	password := NewPassword()
-	return password, s.setPassword(ctx, u.ID, password)
+	_, err = s.setPassword(ctx, u.ID, password)
+	return password, err
 }
 
 // NewPassword makes up a password: 80 random bits in letters and digits.

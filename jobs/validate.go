@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -78,7 +79,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 	between(bad, "retry", j.RetryCount, maxRetries)
 	between(bad, "retry_delay", j.RetryDelaySec, model.MaxRetryDelaySec)
 	between(bad, "misfire_after", j.MisfireAfterSec, maxMisfireSec)
-	if err := s.checkChildren(ctx, actor, j, in.ChildIDs, bad); err != nil {
+	if err := s.checkChildren(ctx, actor, j, in.ChildIDs, old, bad); err != nil {
 		return nil, err
 	}
 	if len(bad.Fields) > 0 {
@@ -97,7 +98,8 @@ func (s *Service) checkGroup(ctx context.Context, actor model.Actor, id int, bad
 		return nil
 	}
 	if !actor.Sees(id) {
-		return forbidden()
+		bad.AddField("group", "field.not_found")
+		return nil
 	}
 	_, err := s.store.Group(ctx, id)
 	if model.CodeOf(err) == model.CodeNotFound {
@@ -189,8 +191,8 @@ func (s *Service) checkSource(j *model.Job, old *model.Job, bad *model.Error) {
 }
 
 // checkChildren wants ids of existing jobs that the actor may see and that do
-// not lead back to this job.
-func (s *Service) checkChildren(ctx context.Context, actor model.Actor, j *model.Job, text string, bad *model.Error) error {
+// not lead back to this job. A child that the job has already may stay.
+func (s *Service) checkChildren(ctx context.Context, actor model.Actor, j *model.Job, text string, old *model.Job, bad *model.Error) error {
 	ids, err := model.ChildIDList(text)
 	if err != nil {
 		e, _ := errors.AsType[*model.Error](err)
@@ -204,14 +206,15 @@ func (s *Service) checkChildren(ctx context.Context, actor model.Actor, j *model
 	if err != nil {
 		return err
 	}
+	var had []int
+	if old != nil {
+		had, _ = model.ChildIDList(old.ChildIDs) // what cannot be read gives no right
+	}
 	var names []string
 	for _, id := range ids {
 		child, ok := direct[id]
-		switch {
-		case !ok:
+		if !ok || !actor.Sees(child.GroupID) && !slices.Contains(had, id) {
 			bad.AddField("child_ids", "error.child_missing", "ID", id)
-		case !actor.Sees(child.GroupID):
-			return forbidden()
 		}
 		names = append(names, itoa(id))
 	}

@@ -19,6 +19,7 @@ const (
 	CodeForbidden   ErrorCode = "forbidden"   // the actor may not do this
 	CodeConflict    ErrorCode = "conflict"    // somebody else changed it meanwhile
 	CodeUnavailable ErrorCode = "unavailable" // something needed does not answer; try again
+	CodeTooMany     ErrorCode = "too_many"    // too many attempts; Args["Wait"] is a time.Duration
 )
 
 // FieldError is what is wrong with one field: a translation key and its arguments.

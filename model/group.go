@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // AddressType says where the addresses of an executor come from.
@@ -55,10 +56,10 @@ func ValidAppName(s string) bool { return len(s) >= 4 && len(s) <= 64 && appName
 // ValidAddress reports whether s is an absolute http(s) URL with a host, no
 // query and no user information, as an executor registers it.
 func ValidAddress(s string) bool {
-	if len(s) > 255 || strings.ContainsAny(s, ", \t\r\n") {
+	// An empty query or fragment is one too: what is put behind it is not the path.
+	if len(s) > 255 || strings.ContainsAny(s, ", \t\r\n?#") || !utf8.ValidString(s) {
 		return false
 	}
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
-		u.RawQuery == "" && u.Fragment == ""
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }

@@ -26,6 +26,8 @@ type User struct {
 	PasswordHash string // bcrypt, from our side table; empty until the first login
 	Language     string // zh-Hans, zh-Hant, en; empty = by browser
 	Theme        string // light, dark; empty = by system
+	// SessionGeneration grows with each new password; sessions of an older one are over.
+	SessionGeneration int64
 }
 
 // Actor is who asks for something: the user behind a session, or the API.

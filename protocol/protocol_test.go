@@ -58,6 +58,27 @@ func TestAnswerIsTheSuperset(t *testing.T) {
 	require.JSONEq(t, `{"code":500,"msg":"no way","content":null,"data":null,"success":false}`, string(b))
 }
 
+func TestDecodeTakesOneValue(t *testing.T) {
+	var v struct {
+		ID   int64    `json:"id"`
+		Name string   `json:"name"`
+		On   bool     `json:"on"`
+		In   struct{} `json:"in"`
+	}
+	require.NoError(t, protocol.Decode([]byte(` {"id":1,"unknown":[]} `+"\n"), &v))
+	for _, bad := range []string{`{"id":1} ]`, `{"id":1}]`, `{"id":1} }`, `{"id":1} {}`, `{"id":1} x`, `{"id":1},`} {
+		require.Error(t, protocol.Decode([]byte(bad), &v), bad)
+	}
+	_, err := protocol.ParseCallbacks([]byte(`[{"logId":1}] ]`))
+	require.Error(t, err)
+	for body, says := range map[string]string{
+		`{"id":"1"}`: "id must be a whole number, not string", `{"id":1.5}`: "id must be a whole number, not number 1.5", `[1]`: "the body must be an object, not array",
+		`{"name":1}`: "name must be a text, not number", `{"on":1}`: "on must be true or false, not number", `{"in":[]}`: "in must be an object, not array",
+	} {
+		require.EqualError(t, protocol.Decode([]byte(body), &v), says)
+	}
+}
+
 func TestParseReply(t *testing.T) {
 	r, err := protocol.ParseReply([]byte(`{"code":200,"msg":null,"content":{"toLineNum":3}}`))
 	require.NoError(t, err)

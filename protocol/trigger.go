@@ -3,6 +3,10 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
 )
 
 // Trigger is the body of POST /run (G1 to G3) and /trigger (G4). All twelve
@@ -66,14 +70,41 @@ type Registry struct {
 	Value string `json:"registryValue"` // address, stored verbatim
 }
 
+// inWords says what is wrong with a value without the names of our types.
+func inWords(err error) error {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	want, field := "something else", e.Field
+	switch e.Type.Kind() {
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		want = "a whole number"
+	case reflect.Float64:
+		want = "a number"
+	case reflect.String:
+		want = "a text"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Struct, reflect.Map:
+		want = "an object"
+	case reflect.Slice:
+		want = "a list"
+	}
+	if field == "" {
+		field = "the body"
+	}
+	return fmt.Errorf("%s must be %s, not %s", field, want, e.Value)
+}
+
 // Decode reads exactly one JSON value into v: trailing data is an error, an
 // unknown key is not.
 func Decode(body []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if err := dec.Decode(v); err != nil {
-		return err
+		return inWords(err)
 	}
-	if dec.More() {
+	if _, err := dec.Token(); err != io.EOF { // More is blind to a bracket too many
 		return errTrailing
 	}
 	return nil

@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -205,4 +207,35 @@ func TestRegistrationsThatWaitHoldUpNobody(t *testing.T) {
 	require.NoError(t, tx.Rollback())
 	waiting.Wait()
 	require.NoError(t, end())
+}
+
+// TestWhatTheDriverSaysIsInTheLog: connections that break are lines like all
+// others, not lines of the driver's own on stderr.
+func TestWhatTheDriverSaysIsInTheLog(t *testing.T) {
+	var b bytes.Buffer
+	st, err := store.Open(t.Context(), store.Options{URL: suite.URL(t, "mariadb"), Logger: slog.New(slog.NewTextHandler(&b, nil))})
+	require.NoError(t, err)
+	defer st.Close()
+	db, end, err := st.MigrationDB()
+	require.NoError(t, err)
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	rows, err := conn.QueryContext(t.Context(), `SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()`)
+	require.NoError(t, err)
+	var ids []int
+	for rows.Next() {
+		var id int
+		require.NoError(t, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	require.NoError(t, rows.Close())
+	require.NotEmpty(t, ids)
+	for _, id := range ids {
+		_, err := conn.ExecContext(t.Context(), fmt.Sprintf("KILL %d", id))
+		require.NoError(t, err)
+	}
+	require.NoError(t, conn.Close())
+	require.NoError(t, end())
+	require.NoError(t, st.Ping(t.Context()), "another connection is taken")
+	require.Regexp(t, `^time=\S+ level=WARN msg="database connection" says="\S+ closing bad idle connection: `, b.String())
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -162,8 +162,7 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 		like := "%" + likeEscaper.Replace(f.Text) + "%"
 		where += ` AND (job_desc LIKE ? ESCAPE '!' OR executor_handler LIKE ? ESCAPE '!' OR author LIKE ? ESCAPE '!'
 			OR executor_param LIKE ? ESCAPE '!' OR id = ?)`
-		id := 0
-		_, _ = fmt.Sscanf(strings.TrimPrefix(f.Text, "#"), "%d", &id)
+		id, _ := strconv.Atoi(strings.TrimPrefix(f.Text, "#")) // 0 is no job
 		args = append(args, like, like, like, like, id)
 	}
 	return " WHERE 1 = 1" + where, args

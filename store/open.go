@@ -28,10 +28,20 @@ type Options struct {
 	Location *time.Location
 	// Words puts what the center says of a run into its language, for trigger_msg and
 	// handle_msg; default: codes and arguments.
-	Words  func(...model.Said) string
-	Logger *slog.Logger // default: nothing is logged
+	Words func(...model.Said) string
 	// MaxConns bounds the connections to a server; 0 = 24.
 	MaxConns int
+	// Logger takes what the driver has to say of connections that break and what is done
+	// about it; nil = nobody.
+	Logger *slog.Logger
+}
+
+// driverLog brings lines of the driver into the format of the log.
+type driverLog struct{ *slog.Logger }
+
+// Print implements mysql.Logger.
+func (l driverLog) Print(v ...any) {
+	l.Warn("database connection", "says", strings.Join(strings.Fields(fmt.Sprint(v...)), " "))
 }
 
 // Store reads and writes the database through pools, so that slow pages and many
@@ -82,6 +92,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		}
 		s.conns = newConns()
 		cfg.DialFunc = s.conns.dial
+		cfg.Logger = driverLog{o.Logger}
 		pages, err := mysql.NewConnector(cfg)
 		if err != nil {
 			return nil, err
@@ -176,6 +187,7 @@ func (s *Store) openSQLite(path string) error {
 	for _, p := range []string{"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(" + synchronous + ")"} {
 		v.Add("_pragma", p)
 	}
+	closeToOthers(file)
 	s.dsn = "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + v.Encode()
 	if s.w, err = sql.Open("sqlite", s.dsn); err != nil {
 		return err
@@ -196,10 +208,28 @@ func (s *Store) openSQLite(path string) error {
 	return nil
 }
 
+// closeToOthers makes the file before the engine does: it holds hashes of
+// passwords, sources and parameters. The engine gives its -wal and -shm the
+// rights of the file; those that are there already get them here. What cannot
+// be done is left to the engine, which says what is wrong.
+func closeToOthers(file string) {
+	if f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+		_ = f.Close()
+	}
+	for _, part := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(file + part); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+			_ = os.Chmod(file+part, info.Mode().Perm()&^0o077) // fails for who is not the owner
+		}
+	}
+}
+
 func mysqlConfig(raw string, loc *time.Location) (*mysql.Config, error) {
 	u, err := url.Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("database URL: %w", errors.Unwrap(err)) // the URL itself holds the password
+	// The reason would show a part of the password, and so may the rest of a URL
+	// in which it ended too soon.
+	if err != nil || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") {
+		return nil, errors.New("database URL cannot be read: give mysql://user:password@host:3306/name, " +
+			"with / ? # @ : % in user and password percent-encoded")
 	}
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr = "tcp", u.Host

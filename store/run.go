@@ -144,15 +144,16 @@ func (s *Store) RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[i
 }
 
 // LinkedRuns gives the other attempts, the parent, the children and the other
-// shards of a run.
-func (s *Store) LinkedRuns(ctx context.Context, r *model.Run, limit int) ([]model.Run, error) {
+// shards of a run, of the given executors only (nil = all).
+func (s *Store) LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error) {
 	first := r.FirstAttempt()
+	where, args := inGroups("job_group", groups)
 	// NULL equals nothing, so a run without a broadcast has no shards beside it.
-	list, err := s.queryRuns(ctx, s.r, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)
+	list, err := s.queryRuns(ctx, s.r, brief, `SELECT * FROM (SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)
 		UNION SELECT `+runShort+` FROM xxl_job_log WHERE first_run = ?
 		UNION SELECT `+runShort+` FROM xxl_job_log WHERE parent_run = ?
-		UNION SELECT `+runShort+` FROM xxl_job_log WHERE shard_key = ?
-		ORDER BY id LIMIT ?`, first, r.ParentID, first, r.ID, null(r.ShardKey), limit)
+		UNION SELECT `+runShort+` FROM xxl_job_log WHERE shard_key = ?) AS t
+		WHERE 1 = 1`+where+` ORDER BY id LIMIT ?`, append(append([]any{first, r.ParentID, first, r.ID, null(r.ShardKey)}, args...), limit)...)
 	return slices.DeleteFunc(list, func(x model.Run) bool { return x.ID == r.ID }), err
 }
 

@@ -97,6 +97,22 @@ func plan(owner string, next int64) func([]model.Job, map[int]model.Group) []mod
 	}
 }
 
+// TestSearchByNumber: a number finds the job of that number, a text that begins
+// with one does not.
+func TestSearchByNumber(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "")
+		for range 3 {
+			storetest.Job(t, st, g.ID, nil)
+		}
+		for text, want := range map[string]int{"2": 1, "#2": 1, "2nd": 0, "2 3": 0, "0": 0, "job": 3} {
+			_, n, err := st.Jobs(t.Context(), model.JobFilter{Text: text, Limit: 10})
+			require.NoError(t, err)
+			require.Equal(t, want, n, text)
+		}
+	})
+}
+
 func TestPlanning(t *testing.T) {
 	suite.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
@@ -437,7 +453,9 @@ func TestUsersAndSessions(t *testing.T) {
 		_, err = st.InsertUser(ctx, &model.User{Name: "ADMIN"})
 		require.Equal(t, model.CodeConflict, model.CodeOf(err), "names differ in more than case")
 		require.NoError(t, st.SetPreferences(ctx, id, "en", "dark"))
-		require.NoError(t, st.SetPasswordHash(ctx, id, "y"))
+		generation, err := st.SetPasswordHash(ctx, id, "y")
+		require.NoError(t, err)
+		require.EqualValues(t, 1, generation)
 		u, err := st.UserByName(ctx, "admin")
 		require.NoError(t, err)
 		require.Equal(t, "en", u.Language)

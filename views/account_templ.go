@@ -5,9 +5,10 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
 import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
 	"github.com/carillon-scheduler/carillon/i18n"
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -77,7 +78,7 @@ func UsersPage(v Users) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</span> <code class=\"command\">carillon user</code></div><div class=\"table-wrap\"><table class=\"tbl\"><thead><tr><th scope=\"col\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</span> <code class=\"command\">carillon user reset-password NAME</code></div><div class=\"table-wrap\"><table class=\"tbl\"><thead><tr><th scope=\"col\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

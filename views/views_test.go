@@ -21,6 +21,17 @@ func testPage(t *testing.T) Page {
 	}
 }
 
+// TestRelations: what another run is to the one on the page.
+func TestRelations(t *testing.T) {
+	v := RunView{Page: testPage(t), Run: model.Run{ID: 10, ParentID: 1, FirstID: 8, ShardKey: "7:1"}}
+	for want, other := range map[string]model.Run{
+		"parent": {ID: 1}, "child": {ID: 12, ParentID: 10}, "first attempt": {ID: 8, ShardKey: "7:1"},
+		"retry": {ID: 11, FirstID: 8, ShardKey: "7:1"}, "other shard": {ID: 9, ParentID: 1, ShardKey: "7:1"},
+	} {
+		require.Equal(t, want, v.relation(other))
+	}
+}
+
 func TestURL(t *testing.T) {
 	p := testPage(t)
 	assert.Equal(t, "/base/jobs", p.URL("/jobs", "q", ""))

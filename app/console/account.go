@@ -1,6 +1,7 @@
 package console
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -19,20 +20,30 @@ func (c *Console) password(r *request) error {
 		v.Errors["repeat"] = r.loc.T("password.differ")
 		return r.render(http.StatusUnprocessableEntity, views.PasswordPage(v))
 	}
-	err := c.svc.ChangePassword(r.Request().Context(), r.user.ID, r.FormValue("old"), r.FormValue("new"))
-	if model.CodeOf(err) == model.CodeInvalid {
+	user, err := c.svc.ChangePassword(r.Request().Context(), r.user.ID, r.FormValue("old"), r.FormValue("new"), r.RealIP())
+	if err != nil {
+		c.audit.refused(r, "change of password", r.user.Name, err)
+	}
+	switch model.CodeOf(err) {
+	case model.CodeTooMany:
+		retryAfter(r, err)
+		fallthrough
+	case model.CodeInvalid:
 		v.Errors = fieldMessages(r.loc, err)
 		if len(v.Errors) == 0 {
 			v.Message = message(r.loc, err)
 		}
-		return r.render(http.StatusUnprocessableEntity, views.PasswordPage(v))
+		return r.render(statusOf(err), views.PasswordPage(v))
 	}
 	if err != nil {
 		return err
 	}
+	c.audit.note(r, slog.LevelInfo, "password changed", r.user.Name, slog.Int("user_id", r.user.ID))
+	// All sessions of the user ended with the old password; this one goes on.
 	if err := c.sessions.RenewToken(r.Request().Context()); err != nil {
 		return err
 	}
+	c.sessions.Put(r.Request().Context(), keyGeneration, user.SessionGeneration)
 	return r.leave(c.path("/"), r.loc.T("password.done"))
 }
 

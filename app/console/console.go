@@ -67,7 +67,7 @@ type Console struct {
 	files    *static.Files
 	sessions *scs.SessionManager
 	origins  *http.CrossOriginProtection
-	throttle *throttle
+	audit    *audit
 	echo     *echo.Echo
 }
 
@@ -96,14 +96,14 @@ func New(opt Options) (*Console, error) {
 	c := &Console{
 		opt: opt, base: strings.TrimRight("/"+strings.Trim(opt.BasePath, "/"), "/"), svc: opt.Service, log: opt.Logger,
 		clock: opt.Clock, texts: texts, files: files, origins: http.NewCrossOriginProtection(),
-		throttle: newThrottle(opt.Clock.Now),
+		audit: newAudit(opt.Logger, opt.Clock),
 	}
 	for _, o := range opt.TrustedOrigins {
 		if err := c.origins.AddTrustedOrigin(o); err != nil {
 			return nil, fmt.Errorf("console: trusted origin: %w", err)
 		}
 	}
-	c.sessions = newSessions(opt, c.base)
+	c.sessions = newSessions(opt, c.base, c.sessionFailed)
 	c.echo = echo.New()
 	c.echo.IPExtractor = opt.IPExtractor
 	c.echo.HTTPErrorHandler = c.lastResort

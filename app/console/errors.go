@@ -29,6 +29,8 @@ func statusOf(err error) int {
 		return http.StatusConflict
 	case model.CodeUnavailable:
 		return http.StatusServiceUnavailable
+	case model.CodeTooMany:
+		return http.StatusTooManyRequests
 	}
 	if e, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return e.Code

@@ -42,7 +42,8 @@ func (c *Console) executorCommand() string {
 	if center == "" {
 		center = "http://127.0.0.1:8080/xxl-job-admin"
 	}
-	return "carillon executor --center " + center + " --access-token YOUR_TOKEN"
+	// Not as a flag: those of a process are seen by everybody on its machine.
+	return "CARILLON_ACCESS_TOKEN=YOUR_TOKEN carillon executor --center " + center
 }
 
 func (c *Console) executorNew(r *request) error {

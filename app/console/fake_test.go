@@ -15,16 +15,18 @@ import (
 // fake is the service of the tests: a small scheduling center in memory with
 // enough in it to draw every page.
 type fake struct {
-	mu      sync.Mutex
-	now     time.Time
-	users   []model.User
-	groups  []model.Group
-	jobs    []model.Job
-	runs    []model.Run
-	logs    map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever
-	calls   []string
-	err     error // answered by the next change
-	readLog func(from int) (model.LogChunk, error)
+	mu       sync.Mutex
+	now      time.Time
+	users    []model.User
+	groups   []model.Group
+	jobs     []model.Job
+	runs     []model.Run
+	logs     map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever
+	calls    []string
+	err      error // answered by the next change
+	loginErr error // answered by Login and ChangePassword
+	readLog  func(from int) (model.LogChunk, error)
+	mayRead  bool // ReadLog looks at the permission first, as the service does
 }
 
 var _ Service = (*fake)(nil)
@@ -161,7 +163,10 @@ func notFound() error { return model.Errf(model.CodeNotFound, "error.not_found")
 
 func (f *fake) Now() time.Time { return f.now }
 
-func (f *fake) Login(_ context.Context, name, pw string) (model.User, error) {
+func (f *fake) Login(_ context.Context, name, pw, _ string) (model.User, error) {
+	if f.loginErr != nil {
+		return model.User{}, f.loginErr
+	}
 	for _, u := range f.users {
 		if u.Name == name && pw == password {
 			return u, nil
@@ -192,17 +197,26 @@ func (f *fake) SetPreferences(_ context.Context, id int, lang, theme string) err
 	return nil
 }
 
-func (f *fake) ChangePassword(_ context.Context, _ int, old, next string) error {
+func (f *fake) ChangePassword(_ context.Context, id int, old, next, _ string) (model.User, error) {
+	if f.loginErr != nil {
+		return model.User{}, f.loginErr
+	}
 	e := model.Errf(model.CodeInvalid, "error.invalid")
 	if old != password {
-		e.AddField("old", "error.password")
-		return e
+		e.AddField("old", "field.wrong_password")
+		return model.User{}, e
 	}
 	if len(next) < 8 {
 		e.AddField("new", "field.too_short", "Min", 8)
-		return e
+		return model.User{}, e
 	}
-	return f.note("password")
+	for i := range f.users {
+		if f.users[i].ID == id {
+			f.users[i].SessionGeneration++
+			return f.users[i], f.note("password")
+		}
+	}
+	return model.User{}, notFound()
 }
 
 func (f *fake) Users(context.Context, model.Actor) ([]model.User, error) { return f.users, nil }
@@ -354,7 +368,12 @@ func (f *fake) Run(_ context.Context, a model.Actor, id int64) (jobs.RunDetail, 
 	return d, nil
 }
 
-func (f *fake) ReadLog(_ context.Context, a model.Actor, id int64, from int) (model.LogChunk, error) {
+func (f *fake) ReadLog(ctx context.Context, a model.Actor, id int64, from int) (model.LogChunk, error) {
+	if f.mayRead {
+		if _, err := f.Run(ctx, a, id); err != nil {
+			return model.LogChunk{}, err
+		}
+	}
 	if f.readLog != nil {
 		return f.readLog(from)
 	}

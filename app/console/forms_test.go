@@ -101,6 +101,7 @@ func TestExecutorForms(t *testing.T) {
 	s.fake.groups = nil
 	d = s.doc(s.get("/executors"))
 	assert.Contains(t, testid(d, "command").Text(), "carillon executor --center")
+	assert.NotContains(t, testid(d, "command").Text(), "--access-token", "everybody on a machine sees the flags of a process")
 }
 
 func TestPassword(t *testing.T) {

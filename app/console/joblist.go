@@ -13,7 +13,7 @@ import (
 // bindJobFilter reads the filter of the job list from the address.
 func bindJobFilter(r *request) views.JobFilter {
 	f := views.JobFilter{
-		GroupID: r.queryInt("executor"), Text: strings.TrimSpace(r.QueryParam("q")),
+		GroupID: r.queryInt("executor"), Text: searchText(r.QueryParam("q")),
 		Page: max(1, r.queryInt("page")), PageSize: r.queryInt("size"),
 	}
 	if s := r.QueryParam("status"); s == "running" || s == "stopped" {
@@ -23,6 +23,15 @@ func bindJobFilter(r *request) views.JobFilter {
 		f.PageSize = views.PageSizes()[0]
 	}
 	return f
+}
+
+// longestSearch is what anybody means to search for: SQLite refuses long
+// patterns, and the session keeps the filter.
+const longestSearch = 200
+
+func searchText(q string) string {
+	runes := []rune(strings.ToValidUTF8(strings.TrimSpace(q), "?"))
+	return strings.TrimSpace(string(runes[:min(len(runes), longestSearch)]))
 }
 
 // jobList shows the jobs. The bare address, as in the menu, returns to the

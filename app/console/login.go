@@ -1,9 +1,15 @@
 package console
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
@@ -31,32 +37,56 @@ func (c *Console) afterLogin(next string) string {
 	return next
 }
 
+// longestName is what the column of the names holds; a longer one is nobody's.
+const longestName = 50
+
 // login checks name and password. An unknown user and a wrong password look
-// the same, and guessing is slowed down for each pair of user and address.
+// the same, and guessing is slowed down.
 func (c *Console) login(r *request) error {
 	v := views.Login{
 		Name: strings.TrimSpace(r.FormValue("name")), Next: localPath(r.FormValue("next")),
 		Remember: r.FormValue("remember") != "",
 	}
-	key := strings.ToLower(v.Name) + "\x00" + r.RealIP()
-	if wait := c.throttle.wait(key); wait > 0 {
-		v.Error = r.loc.T("error.login_wait", "Wait", r.loc.Duration(wait.Round(time.Second)))
-		return c.drawLogin(r, http.StatusTooManyRequests, v)
+	user, err := c.svc.Login(r.Request().Context(), v.Name, r.FormValue("password"), r.RealIP())
+	if utf8.RuneCountInString(v.Name) > longestName {
+		v.Name = ""
 	}
-	user, err := c.svc.Login(r.Request().Context(), v.Name, r.FormValue("password"))
-	switch code := model.CodeOf(err); {
-	case code == model.CodeUnavailable || err != nil && code == "":
-		return err
-	case err != nil:
-		c.throttle.failed(key)
-		v.Error = r.loc.T("error.login")
-		return c.drawLogin(r, http.StatusUnprocessableEntity, v)
+	if err != nil {
+		return c.loginFailed(r, v, err)
 	}
-	c.throttle.passed(key)
 	if err := c.enter(r, user, v.Remember); err != nil {
 		return err
 	}
+	c.audit.note(r, slog.LevelInfo, "login", user.Name, slog.Int("user_id", user.ID))
 	return r.Redirect(http.StatusSeeOther, c.afterLogin(v.Next))
+}
+
+// loginFailed draws the form again and says why.
+func (c *Console) loginFailed(r *request, v views.Login, err error) error {
+	c.audit.refused(r, "login", r.FormValue("name"), err)
+	status := statusOf(err)
+	switch status {
+	case http.StatusUnprocessableEntity:
+	case http.StatusTooManyRequests:
+		retryAfter(r, err)
+	default: // the database is away: nothing is wrong with what was typed
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		c.log.LogAttrs(r.Request().Context(), slog.LevelError, "cannot check a login", slog.String("request_id", r.id), slog.Any("error", err))
+		status, err = http.StatusServiceUnavailable, model.Errf(model.CodeUnavailable, "error.unavailable")
+	}
+	v.Error = message(r.loc, err)
+	return c.drawLogin(r, status, v)
+}
+
+// retryAfter tells programs how long to wait.
+func retryAfter(r *request, err error) {
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		if wait, ok := e.Args["Wait"].(time.Duration); ok {
+			r.Response().Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		}
+	}
 }
 
 // logout ends the session here; other browsers stay logged in.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ import (
 )
 
 const (
-	// maxBody bounds what a form may send.
-	maxBody = 1 << 20
+	// maxBody bounds what a form may send, maxOpenBody what somebody may send who
+	// need not be logged in.
+	maxBody     = 1 << 20
+	maxOpenBody = 16 << 10
 	// policy forbids everything that a page of ours does not need.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -28,26 +31,71 @@ const (
 // recovery, origin check, locale, permission and the error page.
 func (c *Console) wrap(who access, do handler) echo.HandlerFunc {
 	return func(e echo.Context) error {
-		r := &request{Context: e, c: c, id: newRequestID(), started: c.clock.Now()}
-		secure(e.Response().Header(), r.id)
+		r := &request{Context: e, c: c, id: newRequestID(), started: c.clock.Now(), outer: e.Request().Context()}
+		outer := e.Response()
+		secure(outer.Header(), r.id)
 		defer c.logLine(r)
-		e.Request().Body = http.MaxBytesReader(e.Response(), e.Request().Body, maxBody)
+		limit := int64(maxBody)
+		if who == anybody {
+			limit = maxOpenBody
+		}
+		e.Request().Body = http.MaxBytesReader(outer, e.Request().Body, limit)
 		inner := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			outer := e.Response()
+			r.sessions = true
 			e.SetRequest(req)
 			e.SetResponse(echo.NewResponse(w, c.echo))
 			defer func() {
 				// The outer response knows the status for the log line.
-				outer.Status, outer.Committed = e.Response().Status, e.Response().Committed
+				if answered := e.Response(); !r.failed {
+					outer.Status, outer.Committed = answered.Status, answered.Committed
+				}
+				e.SetResponse(outer)
 			}()
 			if err := c.guarded(r, who, do); err != nil {
 				c.fail(r, err)
 			}
 		})
-		c.sessions.LoadAndSave(inner).ServeHTTP(e.Response(), e.Request())
+		req := e.Request().WithContext(context.WithValue(r.outer, requestKey{}, r))
+		c.sessions.LoadAndSave(inner).ServeHTTP(outer, req)
 		return nil
 	}
 }
+
+// requestKey is where the session store finds the request that it fails.
+type requestKey struct{}
+
+// sessionFailed answers when the session cannot be read or written. A page that
+// is drawn already is worth more than what was to be noted about it.
+func (c *Console) sessionFailed(w http.ResponseWriter, req *http.Request, err error) {
+	r, ok := req.Context().Value(requestKey{}).(*request)
+	if !ok {
+		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+		return
+	}
+	c.log.LogAttrs(req.Context(), slog.LevelError, "session store failed", slog.String("request_id", r.id), slog.Any("error", err))
+	if r.sessions && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
+		return
+	}
+	inner := r.Response()
+	if outer, ok := w.(*echo.Response); ok {
+		r.SetResponse(outer)
+		r.sessions, r.failed = false, true
+		for _, h := range []string{"Location", "HX-Redirect", "HX-Trigger"} { // what the handler meant to say
+			outer.Header().Del(h)
+		}
+		c.fail(r, model.Errf(model.CodeUnavailable, "error.unavailable"))
+		// What the handler answers goes nowhere.
+		outer.Writer, outer.Committed = nowhere{http.Header{}}, false
+		r.SetResponse(inner)
+	}
+}
+
+// nowhere takes an answer that must not be sent.
+type nowhere struct{ header http.Header }
+
+func (n nowhere) Header() http.Header         { return n.header }
+func (n nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (n nowhere) WriteHeader(int)             {}
 
 // guarded runs the handler if the person may, and turns a panic into an error.
 func (c *Console) guarded(r *request, who access, do handler) (err error) {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -28,11 +29,16 @@ type request struct {
 	echo.Context
 	c       *Console
 	id      string
+	outer   context.Context // without the session
 	started time.Time
-	now     time.Time   // in the zone of the center
-	user    *model.User // nil when nobody is logged in
-	loc     *i18n.Localizer
-	theme   string
+
+	sessions bool // the session was read
+	failed   bool // the session could not be written, and that was answered
+
+	now   time.Time   // in the zone of the center
+	user  *model.User // nil when nobody is logged in
+	loc   *i18n.Localizer
+	theme string
 }
 
 // choose finds language and theme.
@@ -110,7 +116,7 @@ func (r *request) page(nav, title string) views.Page {
 	if r.Request().Method != http.MethodGet {
 		p.Path = r.c.path("/" + nav)
 	}
-	if !r.htmx() {
+	if !r.htmx() && r.sessions {
 		p.Toast = r.c.takeFlash(r)
 	}
 	return p

@@ -22,6 +22,9 @@ const (
 
 type handler func(*request) error
 
+// logStreamPath is the one page that does not end by itself.
+const logStreamPath = "/runs/:id/log/stream"
+
 // routes is the whole site. What is not listed here does not exist.
 func (c *Console) routes() {
 	const get, post = http.MethodGet, http.MethodPost
@@ -55,7 +58,7 @@ func (c *Console) routes() {
 		{get, "/runs", users, c.runList},
 		{get, "/runs/:id", users, c.run},
 		{get, "/runs/:id/log", users, c.runLog},
-		{get, "/runs/:id/log/stream", users, c.runLogStream},
+		{get, logStreamPath, users, c.runLogStream},
 		{get, "/runs/:id/kill", users, c.runKillForm},
 		{post, "/runs/:id/kill", users, c.runKill},
 
@@ -76,6 +79,9 @@ func (c *Console) routes() {
 	g.HEAD(static.Prefix+"*", echo.WrapHandler(c.files))
 	for _, r := range table {
 		g.Add(r.method, r.path, c.wrap(r.who, r.do))
+		if r.method == get && r.path != logStreamPath { // for probes; the server sends no body
+			g.Add(http.MethodHead, r.path, c.wrap(r.who, r.do))
+		}
 	}
 	if c.base != "" {
 		c.echo.GET(c.base, func(e echo.Context) error { return e.Redirect(http.StatusSeeOther, c.base+"/") })

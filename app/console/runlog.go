@@ -20,6 +20,7 @@ const (
 	logHeartbeat = 15 * time.Second
 	logLifetime  = 30 * time.Minute // then the browser connects again
 	logWrite     = 10 * time.Second // a reader that takes nothing for so long is dropped
+	logAskAgain  = 3 * time.Second  // who reads is looked at again
 	logRounds    = 2000             // bound of one download
 )
 
@@ -59,7 +60,8 @@ func (s *stream) event(name, id string, data any) error {
 	return s.send(id + "event: " + name + "\ndata: " + string(raw) + "\n\n")
 }
 
-// runLogStream follows the log of a run. It asks the executor again and again
+// runLogStream follows the log of a run for as long as its reader is logged in
+// and may see it. It asks the executor again and again
 // in the goroutine of the request, so it ends with the request and leaves
 // nothing behind.
 func (c *Console) runLogStream(r *request) error {
@@ -92,9 +94,27 @@ func (c *Console) runLogStream(r *request) error {
 // follow sends lines until the log ends, the browser goes or time is up.
 func (c *Console) follow(r *request, s *stream, id int64, from int) {
 	ctx := r.Request().Context()
-	wait := logPoll
+	wait, asked := logPoll, c.clock.Now()
 	for end := c.clock.Now().Add(logLifetime); c.clock.Now().Before(end); {
-		chunk, err := c.svc.ReadLog(ctx, r.actor(), id, from)
+		var chunk model.LogChunk
+		var err error
+		if c.clock.Now().Sub(asked) >= logAskAgain {
+			asked = c.clock.Now()
+			user, askErr := c.askAgain(r)
+			if askErr == nil && user == nil {
+				_ = s.event("problem", "", r.loc.T("error.logged_out"))
+				_ = s.event("end", "", "")
+				return
+			}
+			if err = askErr; err == nil {
+				r.user = user
+			} else {
+				asked = time.Time{} // no line before that is known
+			}
+		}
+		if err == nil {
+			chunk, err = c.svc.ReadLog(ctx, r.actor(), id, from)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -155,7 +175,10 @@ func (c *Console) runLog(r *request) error {
 		h.Set(echo.HeaderContentDisposition, fmt.Sprintf(`attachment; filename="run-%d.log"`, id))
 	}
 	r.Response().WriteHeader(http.StatusOK)
+	rc := http.NewResponseController(r.Response())
 	for range logRounds {
+		// A long log may take longer than the server gives a page.
+		_ = rc.SetWriteDeadline(c.clock.Now().Add(logWrite))
 		if _, err := io.WriteString(r.Response(), chunk.Content); err != nil {
 			return nil // the reader went away
 		}

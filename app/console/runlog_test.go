@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alexedwards/scs/v2/memstore"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
@@ -71,6 +73,38 @@ func TestLogStreamEndsWithTheBrowser(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: "carillon_session", Value: s.cookie["carillon_session"]})
 	s.c.ServeHTTP(httptest.NewRecorder(), r)
 	assert.Equal(t, 3, calls)
+}
+
+// TestLogStreamEndsWithTheRight: a log is followed by who is logged in and may see it.
+func TestLogStreamEndsWithTheRight(t *testing.T) {
+	for name, end := range map[string]func(s *site, store *memstore.MemStore){
+		"logout": func(s *site, store *memstore.MemStore) {
+			all, err := store.All()
+			require.NoError(t, err)
+			for token := range all {
+				require.NoError(t, store.Delete(token))
+			}
+		},
+		"another password": func(s *site, _ *memstore.MemStore) { s.fake.users[1].SessionGeneration++ },
+		"account gone":     func(s *site, _ *memstore.MemStore) { s.fake.users = s.fake.users[:1] },
+		"permission":       func(s *site, _ *memstore.MemStore) { s.fake.users[1].Permission = "3" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := memstore.NewWithCleanupInterval(0)
+			s := newSite(t, func(o *Options) { o.Sessions = store }).login("olga")
+			began, calls := s.clock.t, 0
+			s.fake.mayRead = true
+			s.fake.readLog = func(from int) (model.LogChunk, error) {
+				if calls++; calls == 3 {
+					end(s, store)
+				}
+				return model.LogChunk{From: from, To: from, Content: "x\n"}, nil
+			}
+			body := text(t, s.get("/runs/88214871/log/stream"))
+			assert.True(t, strings.HasSuffix(body, "event: end\ndata: \"\"\n\n"), body)
+			assert.Less(t, s.clock.t.Sub(began), 10*time.Second)
+		})
+	}
 }
 
 func TestLogStreamIsGuarded(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 // Service is what the pages need from the use cases; jobs.Service has it.
 // Errors that people may see are *model.Error.
 type Service interface {
-	Login(ctx context.Context, name, password string) (model.User, error)
+	Login(ctx context.Context, name, password, from string) (model.User, error)
 	User(ctx context.Context, id int) (model.User, error)
 	SetPreferences(ctx context.Context, userID int, language, theme string) error
-	ChangePassword(ctx context.Context, userID int, old, new string) error
+	ChangePassword(ctx context.Context, userID int, old, new, from string) (model.User, error)
 	Users(ctx context.Context, actor model.Actor) ([]model.User, error)
 
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)

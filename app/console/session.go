@@ -1,7 +1,7 @@
 package console
 
 import (
-	"log/slog"
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -24,22 +24,19 @@ const (
 
 // Keys in the session.
 const (
-	keyUser      = "user"
-	keySeen      = "seen"
-	keyRemember  = "remember"
-	keyFlashKind = "flash_kind"
-	keyFlashText = "flash_text"
-	keyJobs      = "jobs_filter"
+	keyUser       = "user"
+	keyGeneration = "generation" // of the user's password
+	keySeen       = "seen"
+	keyRemember   = "remember"
+	keyFlashKind  = "flash_kind"
+	keyFlashText  = "flash_text"
+	keyJobs       = "jobs_filter"
 )
 
-func newSessions(opt Options, base string) *scs.SessionManager {
+func newSessions(opt Options, base string, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	// Not scs.New: that first starts the clean-up loop of an in-memory store.
 	return &scs.SessionManager{
-		Lifetime: rememberLifetime, Store: opt.Sessions, Codec: scs.GobCodec{}, HashTokenInStore: true,
-		ErrorFunc: func(w http.ResponseWriter, r *http.Request, err error) {
-			opt.Logger.LogAttrs(r.Context(), slog.LevelError, "session store failed", slog.Any("error", err))
-			http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
-		},
+		Lifetime: rememberLifetime, Store: opt.Sessions, Codec: scs.GobCodec{}, HashTokenInStore: true, ErrorFunc: failed,
 		Cookie: scs.SessionCookie{
 			Name: "carillon_session", Path: base + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 			Secure: opt.Secure, Persist: false,
@@ -51,27 +48,58 @@ func newSessions(opt Options, base string) *scs.SessionManager {
 // for each request, so taking them away works at once.
 func (c *Console) identify(r *request) error {
 	ctx := r.Request().Context()
-	id := c.sessions.GetInt(ctx, keyUser)
-	if id == 0 {
+	if c.sessions.GetInt(ctx, keyUser) == 0 {
 		return nil
 	}
-	now := c.clock.Now()
-	seen := time.Unix(c.sessions.GetInt64(ctx, keySeen), 0)
-	if !c.sessions.GetBool(ctx, keyRemember) && now.Sub(seen) > idleLifetime {
-		return c.sessions.Destroy(ctx)
-	}
-	user, err := c.svc.User(ctx, id)
-	if model.CodeOf(err) == model.CodeNotFound {
-		return c.sessions.Destroy(ctx)
-	}
+	user, err := c.person(ctx)
 	if err != nil {
 		return err
 	}
-	if now.Sub(seen) > seenStep {
+	if user == nil {
+		return c.sessions.Destroy(ctx)
+	}
+	if now := c.clock.Now(); now.Sub(c.lastSeen(ctx)) > seenStep {
 		c.sessions.Put(ctx, keySeen, now.Unix())
 	}
-	r.user = &user
+	r.user = user
 	return nil
+}
+
+// person gives whose session the context carries; nil when it is over: too
+// long idle, the account gone, the password another one.
+func (c *Console) person(ctx context.Context) (*model.User, error) {
+	if !c.sessions.GetBool(ctx, keyRemember) && c.clock.Now().Sub(c.lastSeen(ctx)) > idleLifetime {
+		return nil, nil
+	}
+	user, err := c.svc.User(ctx, c.sessions.GetInt(ctx, keyUser))
+	if model.CodeOf(err) == model.CodeNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Sessions of before the first change of the password carry no generation: 0.
+	if user.SessionGeneration != c.sessions.GetInt64(ctx, keyGeneration) {
+		return nil, nil
+	}
+	return &user, nil
+}
+
+func (c *Console) lastSeen(ctx context.Context) time.Time {
+	return time.Unix(c.sessions.GetInt64(ctx, keySeen), 0)
+}
+
+// askAgain looks once more whether the person of a long request is still logged
+// in, and what they may see by now; nil when they are not.
+func (c *Console) askAgain(r *request) (*model.User, error) {
+	ctx, err := c.sessions.Load(r.outer, c.sessions.Token(r.Request().Context()))
+	if err != nil {
+		return nil, err
+	}
+	if c.sessions.GetInt(ctx, keyUser) != r.user.ID {
+		return nil, nil
+	}
+	return c.person(ctx)
 }
 
 // enter starts the session of a person under a fresh token.
@@ -85,6 +113,7 @@ func (c *Console) enter(r *request, user model.User, remember bool) error {
 	}
 	c.sessions.RememberMe(ctx, remember)
 	c.sessions.Put(ctx, keyUser, user.ID)
+	c.sessions.Put(ctx, keyGeneration, user.SessionGeneration)
 	c.sessions.Put(ctx, keySeen, c.clock.Now().Unix())
 	c.sessions.Put(ctx, keyRemember, remember)
 	return nil
