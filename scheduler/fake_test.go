@@ -65,9 +65,11 @@ func (m *memory) PlanDue(context.Context, int64, int, time.Time, func([]model.Jo
 func (m *memory) LockedJobs(context.Context, int64, int, time.Time) ([]int, error) {
 	return nil, m.err()
 }
-func (m *memory) LastPlanMS(context.Context) (int64, error)                        { return 0, m.err() }
-func (m *memory) NotePlan(context.Context, string, int64, int64) error             { return m.err() }
-func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64, error)  { return 1, m.err() }
+func (m *memory) LastPlanMS(context.Context) (int64, error)            { return 0, m.err() }
+func (m *memory) NotePlan(context.Context, string, int64, int64) error { return m.err() }
+func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64, error) {
+	return 1, m.err()
+}
 func (m *memory) Beat(context.Context, model.Node) (bool, error)                   { return !m.taken, m.err() }
 func (m *memory) CountDue(context.Context, string, int64) (int, error)             { return 0, nil }
 func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
@@ -173,6 +175,16 @@ func (m *memory) OrphanedRuns(context.Context, []string, int64, int) ([]model.Ru
 }
 func (m *memory) AdoptRuns(context.Context, []string, []string, int) (int, int, error) {
 	return 0, 0, m.err()
+}
+
+func (m *memory) StoppedJobs(context.Context, []int) ([]int, error) { return nil, m.err() }
+func (m *memory) GiveBack(_ context.Context, _ string, ids []int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		m.runs[id].Phase = model.PhasePlanned
+	}
+	return m.err()
 }
 
 func (m *memory) Unclaim(_ context.Context, _ string, id int64, _ string, before int64, _ time.Time) (bool, error) {

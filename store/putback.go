@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -29,6 +30,40 @@ func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address str
 	return s.putBack(ctx, id, model.PhaseSending, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
 		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
+}
+
+// GiveBack makes runs planned again that owner has claimed ahead of their instant and
+// has not sent. Those of jobs that were stopped or deleted meanwhile are left for the
+// settling, which ends them.
+func (s *Store) GiveBack(ctx context.Context, owner string, ids []int64) error {
+	return chunks(compact(ids), 500, func(part []int64) error {
+		_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = NULL
+			WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND owner = ? AND handle_code = 0
+			AND EXISTS (SELECT 1 FROM xxl_job_info j WHERE j.id = job_id AND (j.trigger_status = 1 OR j.carillon_condition <> ''))`,
+			append(append([]any{model.PhasePlanned}, anys(part)...), model.PhaseSending, owner)...)
+		return err
+	})
+}
+
+// StoppedJobs says which of the jobs are not to be made any more: stopped by somebody,
+// or deleted. One that its schedule has ended is not among them.
+func (s *Store) StoppedJobs(ctx context.Context, ids []int) ([]int, error) {
+	var out []int
+	err := chunks(ids, 1000, func(part []int) error {
+		on, err := collect(ctx, s.h, one[int], `SELECT id FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)
+			AND (trigger_status = 1 OR carillon_condition <> '')`, anys(part)...)
+		if err != nil || len(on) == len(part) {
+			return err
+		}
+		slices.Sort(on)
+		for _, id := range part {
+			if _, found := slices.BinarySearch(on, id); !found {
+				out = append(out, id)
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // putBack makes a run in phase from planned with the given update, unless its job

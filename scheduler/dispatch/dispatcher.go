@@ -30,6 +30,8 @@ type job struct {
 	tried    []string     // addresses where nothing listened
 	held     string       // address kept for this run alone, GLOBAL_BUSYOVER
 	called   gateKey      // the gate that called it from its parking place
+	// claimedAt is when it was claimed ahead of its instant; zero = it is not claimed.
+	claimedAt time.Time
 }
 
 // Store is what dispatching needs from the database.
@@ -41,6 +43,8 @@ type Store interface {
 	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
+	GiveBack(ctx context.Context, owner string, ids []int64) error
+	StoppedJobs(ctx context.Context, ids []int) ([]int, error)
 	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
 	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
@@ -69,6 +73,9 @@ type Dispatcher struct {
 	node  Node
 	ring  *ring
 	route *router.Router
+
+	ahead *ahead
+	early chan []*model.Run // to be prepared
 
 	fast, slow *lane
 	gates      *gates
@@ -108,7 +115,8 @@ func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher
 		fast: newLane(min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
-		Gone:     func(string, time.Time) {}, Nudge: func() {},
+		ahead:    newAhead(), early: make(chan []*model.Run, 8),
+		Gone: func(string, time.Time) {}, Nudge: func() {},
 		unsent: map[int64]unsentRun{},
 	}
 	d.reloads = loop.NewBatcher(maxBatch, d.load)
@@ -144,8 +152,15 @@ func (d *Dispatcher) Ring(ctx, send context.Context) {
 	}
 	all.Go(func() {
 		loop.Supervise(ctx, "ring", d.cfg.Logger, func() {
-			d.ring.run(ctx, func(due []*model.Run) { d.fire(ctx, due) })
+			d.ring.run(ctx, d.prepare, func(due []*model.Run) { d.fire(ctx, due) })
 		})
+	})
+	all.Go(func() {
+		var early sync.WaitGroup
+		early.Go(func() { loop.Supervise(ctx, "prepare", d.cfg.Logger, func() { d.prepareAll(ctx) }) })
+		loop.Supervise(ctx, "ahead", d.cfg.Logger, func() { d.fireAhead(ctx) })
+		early.Wait()
+		d.giveBack(send)
 	})
 	all.Wait()
 }
@@ -250,6 +265,10 @@ func (d *Dispatcher) work(ctx, send context.Context, l *lane) {
 			continue
 		}
 		if ctx.Err() != nil {
+			if !j.claimedAt.IsZero() {
+				d.ahead.add([]*job{j}) // given back
+				d.giveBack(send)
+			}
 			d.ring.forget(j.run.ID) // stays planned; handed over or adopted
 			continue
 		}
@@ -294,16 +313,19 @@ func (d *Dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok
 			d.recall(called.lane, d.gates.next(called))
 		}
 	}()
-	if !d.refresh(ctx, j) {
-		return at, false
-	}
-	began := d.cfg.Now()
-	err := d.choose(ctx, j)
 	now := d.cfg.Now()
-	d.slowness.note(now, j.run.JobID, now.Sub(began)) // probes of executors that hang
-	if err != nil {
-		d.refuse(ctx, j, err)
-		return at, false
+	if j.claimedAt.IsZero() {
+		if !d.refresh(ctx, j) {
+			return at, false
+		}
+		began := d.cfg.Now()
+		err := d.choose(ctx, j)
+		now = d.cfg.Now()
+		d.slowness.note(now, j.run.JobID, now.Sub(began)) // probes of executors that hang
+		if err != nil {
+			d.refuse(ctx, j, err)
+			return at, false
+		}
 	}
 	k := gateKey{l, j.address}
 	switch d.gates.enter(k, j) {
@@ -312,6 +334,11 @@ func (d *Dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok
 		return at, false
 	case turnedAway:
 		d.letGo(j)
+		if !j.claimedAt.IsZero() {
+			d.unclaim(ctx, j)
+			d.inFlight.Delete(j.run.ID)
+			return at, false
+		}
 		d.ring.release(j.run.ID, now.Add(busyPause))
 		return at, false
 	}

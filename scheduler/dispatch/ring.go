@@ -40,18 +40,30 @@ func (r *ring) unknown(ids []int64) []int64 {
 	return out
 }
 
+// How long before their instant runs of a schedule are handed out to be prepared: the
+// more there are, the sooner.
+const (
+	leadFirst = 150 * time.Millisecond
+	leadEach  = 100 * time.Microsecond
+	leadMost  = 900 * time.Millisecond
+)
+
 // add takes runs that are not known yet and returns how many that were.
 func (r *ring) add(runs []model.Run) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := 0
+	n, lead := 0, min(leadFirst+time.Duration(len(runs))*leadEach, leadMost).Milliseconds()
 	for i := range runs {
 		if r.known[runs[i].ID] {
 			continue
 		}
 		r.known[runs[i].ID] = true
 		run := runs[i] // its own memory: it is let go one by one
-		heap.Push(&r.queue, ringItem{run.PlannedMS, run.ID, &run})
+		x := ringItem{at: run.PlannedMS, id: run.ID, run: &run}
+		if run.TriggerType == model.TriggerCron {
+			x.at, x.early = run.PlannedMS-lead, true
+		}
+		heap.Push(&r.queue, x)
 		n++
 	}
 	if n > 0 {
@@ -60,13 +72,25 @@ func (r *ring) add(runs []model.Run) int {
 	return n
 }
 
+// hold takes runs back that could not be prepared; they are handed out at their instants.
+func (r *ring) hold(runs ...*model.Run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, run := range runs {
+		if r.known[run.ID] {
+			heap.Push(&r.queue, ringItem{at: run.PlannedMS, id: run.ID, run: run})
+		}
+	}
+	r.signal()
+}
+
 // release forgets a run at the given instant: when it is still planned then, the
 // next fetch brings it back as it is.
 func (r *ring) release(id int64, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known[id] {
-		heap.Push(&r.queue, ringItem{at.UnixMilli(), id, nil})
+		heap.Push(&r.queue, ringItem{at: at.UnixMilli(), id: id})
 		r.signal()
 	}
 }
@@ -109,12 +133,15 @@ func (r *ring) size() int {
 	return len(r.known)
 }
 
-// run hands everything that is due to fire until ctx ends.
-func (r *ring) run(ctx context.Context, fire func([]*model.Run)) {
+// run hands what is due to fire, and what will be soon to prepare, until ctx ends.
+func (r *ring) run(ctx context.Context, prepare, fire func([]*model.Run)) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		due, wait := r.pop()
+		early, due, wait := r.pop()
+		if len(early) > 0 {
+			prepare(early)
+		}
 		if len(due) > 0 {
 			fire(due)
 		}
@@ -131,25 +158,34 @@ func (r *ring) run(ctx context.Context, fire func([]*model.Run)) {
 // maxNap bounds one sleep, so that a step of the wall clock is noticed soon.
 const maxNap = 500 * time.Millisecond
 
-// pop takes what is due and says how long to wait for the next.
-func (r *ring) pop() ([]*model.Run, time.Duration) {
+// tooLate is how near its instant a run is no longer prepared.
+const tooLate = 50 * time.Millisecond
+
+// pop takes what is due and what can be prepared, and says how long to wait for the next.
+func (r *ring) pop() (early, due []*model.Run, wait time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	var due []*model.Run
 	for len(r.queue) > 0 && r.queue[0].at <= now.UnixMilli() {
 		x := heap.Pop(&r.queue).(ringItem)
 		if x.run == nil {
 			delete(r.known, x.id)
 			continue
 		}
-		due = append(due, x.run)
+		switch left := x.run.PlannedMS - now.UnixMilli(); {
+		case !x.early || left <= 0:
+			due = append(due, x.run)
+		case left < tooLate.Milliseconds():
+			heap.Push(&r.queue, ringItem{at: x.run.PlannedMS, id: x.id, run: x.run})
+		default:
+			early = append(early, x.run)
+		}
 	}
-	wait := maxNap
+	wait = maxNap
 	if len(r.queue) > 0 {
 		wait = max(0, min(wait, time.UnixMilli(r.queue[0].at).Sub(now)))
 	}
-	return due, wait
+	return early, due, wait
 }
 
 // ringItem is a run and the instant, in epoch ms, at which it is handed out;
@@ -158,6 +194,8 @@ type ringItem struct {
 	at  int64
 	id  int64
 	run *model.Run
+	// early says that the run is handed out before its instant, to be prepared.
+	early bool
 }
 
 // runHeap orders runs by instant, then by id.

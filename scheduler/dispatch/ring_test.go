@@ -24,7 +24,7 @@ func TestRingFiresAtTheInstantAndOnce(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.run(ctx, func(due []*model.Run) {
+			r.run(ctx, nil, func(due []*model.Run) {
 				for _, x := range due {
 					fired = append(fired, x.ID)
 					when = append(when, time.Since(start))
@@ -59,7 +59,7 @@ func TestRingNoticesAStepOfTheClock(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.run(ctx, func(due []*model.Run) { fired <- due[0].ID })
+			r.run(ctx, nil, func(due []*model.Run) { fired <- due[0].ID })
 		}()
 		r.add([]model.Run{at(1, now().Add(time.Hour).UnixMilli())})
 		mu.Lock()

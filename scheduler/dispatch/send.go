@@ -22,7 +22,12 @@ func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 	d.inFlight.Store(id, true)
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
-		claimed, err := d.claims.Do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		claimed, err := []bool{true}, error(nil)
+		if !again && !j.claimedAt.IsZero() {
+			claimedAt = j.claimedAt
+		} else {
+			claimed, err = d.claims.Do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		}
 		if errors.Is(err, model.ErrBadRow) {
 			d.ring.forget(id)
 			d.unwritable(ctx, j, err)
