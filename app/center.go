@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/migrations"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/dispatch"
 	"github.com/carillon-scheduler/carillon/scheduler/loop"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/views"
@@ -160,7 +161,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	machine := api.New(api.Options{
 		Service: c.Jobs, Completer: c.sched, Token: cfg.AccessToken, Logger: c.log.With("part", "api"), Now: time.Now,
 		Text: func(e *model.Error) string { return errorText(english, e) }, Ready: c.ready,
-		Details: func() string { return loopLines(c.sched.Liveness(), time.Now()) },
+		Details: func() string { return capacityLine(c.sched.Stats().Load) + loopLines(c.sched.Liveness(), time.Now()) },
 		Metrics: metricsHandler(c.sched),
 	})
 	version := BuildInfo()
@@ -237,6 +238,14 @@ func (c *Center) ready(ctx context.Context) error {
 }
 
 // loopLines say for each loop when it last succeeded.
+// capacityLine says when the node does not keep up.
+func capacityLine(l dispatch.Load) string {
+	if l.Over == 0 {
+		return ""
+	}
+	return fmt.Sprintf("beyond capacity for %s: %d runs are due and not sent, the oldest is %s late\n", l.Over.Round(time.Second), l.Backlog, l.Oldest.Round(time.Second))
+}
+
 func loopLines(list []loop.Liveness, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)

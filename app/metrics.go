@@ -22,7 +22,7 @@ func metricsHandler(s *scheduler.Scheduler) http.Handler {
 type schedulerMetrics struct {
 	stats                                   func() scheduler.Stats
 	calls, callSeconds, callbacks, lateness *prometheus.Desc
-	inRing, open                            *prometheus.Desc
+	inRing, open, backlog, oldest, over     *prometheus.Desc
 	loops, loopErrors, loopLast             *prometheus.Desc
 }
 
@@ -38,6 +38,9 @@ func newSchedulerMetrics(stats func() scheduler.Stats) *schedulerMetrics {
 		lateness:    desc("lateness_seconds", "Scheduled runs: the call after the planned instant."),
 		inRing:      desc("ring_runs", "Runs in memory: before their instant or being sent."),
 		open:        desc("sending_runs", "Runs being sent."),
+		backlog:     desc("backlog_runs", "Runs of this node that are due and not sent, without those that wait for an idle executor."),
+		oldest:      desc("backlog_oldest_seconds", "How late the oldest of them is."),
+		over:        desc("over_capacity_seconds", "For how long more was due than this node can send; 0 = it keeps up."),
 		loops:       desc("loop_seconds", "Passes of a loop and the time they took.", "loop"),
 		loopErrors:  desc("loop_errors_total", "Passes of a loop that failed.", "loop"),
 		loopLast:    desc("loop_last_success_timestamp_seconds", "When a loop last succeeded; 0 = never.", "loop"),
@@ -64,6 +67,9 @@ func (m *schedulerMetrics) Collect(ch chan<- prometheus.Metric) {
 	counter(m.callbacks, float64(s.Callbacks))
 	gauge(m.inRing, float64(s.InRing))
 	gauge(m.open, float64(s.Open))
+	gauge(m.backlog, float64(s.Load.Backlog))
+	gauge(m.oldest, s.Load.Oldest.Seconds())
+	gauge(m.over, s.Load.Over.Seconds())
 	buckets, total := map[float64]uint64{}, uint64(0)
 	for i, n := range s.Lateness.Counts {
 		total += uint64(n) //nolint:gosec // counts are not negative

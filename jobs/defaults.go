@@ -8,5 +8,7 @@ func NewJobInput() JobInput {
 	return JobInput{
 		ScheduleType: model.ScheduleCron, Misfire: model.MisfireSkip, Route: model.RouteFirst,
 		Block: model.BlockSerial, GlueType: model.GlueBean,
+		// At once, three attempts are over before an executor has started anew.
+		RetryDelaySec: 10, RetryGrowing: true,
 	}
 }

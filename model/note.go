@@ -21,6 +21,35 @@ type Said struct {
 // Say builds a Said from names and values in turn.
 func Say(code string, kv ...any) Said { return Said{Code: code, Args: args(kv)} }
 
+// Encode gives a text of at most 255 bytes for the column carillon_reason.
+func (s Said) Encode() string {
+	for limit := 200; ; limit /= 2 {
+		b, err := json.Marshal(s)
+		if err == nil && len(b) <= 255 {
+			return string(b)
+		}
+		if limit < 10 {
+			return s.Code
+		}
+		short := make(map[string]any, len(s.Args))
+		for k, v := range s.Args {
+			if text, ok := v.(string); ok && len(text) > limit {
+				v = strings.ToValidUTF8(text[:limit], "")
+			}
+			short[k] = v
+		}
+		s.Args = short
+	}
+}
+
+// DecodeSaid reads carillon_reason; a text of an older center is not ok.
+func DecodeSaid(text string) (s Said, ok bool) {
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &s) != nil || s.Code == "" {
+		return Said{}, false
+	}
+	return s, true
+}
+
 // PlainWords gives codes and arguments, for where no language is known.
 func PlainWords(said ...Said) string {
 	var lines []string

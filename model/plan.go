@@ -19,7 +19,7 @@ type JobPlan struct {
 	NextMS int64
 	// Condition other than JobNormal stops the job and says why.
 	Condition JobCondition
-	Reason    string
+	Reason    Said
 	Turns     int // fires planned, for the job's turn
 	Runs      []Run
 }

@@ -71,7 +71,7 @@ func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64
 	return 1, m.err()
 }
 func (m *memory) Beat(context.Context, model.Node) (bool, error)                   { return !m.taken, m.err() }
-func (m *memory) CountDue(context.Context, string, int64) (int, error)             { return 0, nil }
+func (m *memory) CountDue(context.Context, string, int64) (int, int64, error)      { return 0, 0, nil }
 func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
 func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)           { return nil, m.err() }
 func (m *memory) Registrations(context.Context) ([]model.Registration, error)      { return m.regs, nil }

@@ -96,7 +96,9 @@ func (s *Scheduler) describe(ctx context.Context, n *model.Node) {
 	// Without the number the beat is still a beat, and it must not wait for it.
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
-	n.Backlog, _ = s.store.CountDue(ctx, node.OwnerOf(n.Name, n.Epoch), s.cfg.Now().UnixMilli())
+	if load, err := s.disp.Measure(ctx); err == nil {
+		n.Backlog = load.Backlog
+	}
 }
 
 // planLoops end first at stop; the others go on while calls in flight end.

@@ -35,12 +35,12 @@ func (s *Store) RunsByID(ctx context.Context, ids []int64) ([]model.Run, error) 
 	return out, err
 }
 
-// CountDue counts the runs of owner that were due at nowMS and are not sent.
-func (s *Store) CountDue(ctx context.Context, owner string, nowMS int64) (int, error) {
-	var n int
-	err := s.h.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_log WHERE run_state = ? AND owner = ? AND planned_time <= ?`,
-		model.PhasePlanned, owner, nowMS).Scan(&n)
-	return n, err
+// CountDue counts the runs of owner that were due at nowMS and are not sent, and gives
+// the planned instant of the oldest.
+func (s *Store) CountDue(ctx context.Context, owner string, nowMS int64) (n int, oldestMS int64, err error) {
+	err = s.h.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(MIN(planned_time), 0) FROM xxl_job_log WHERE run_state = ? AND owner = ? AND planned_time <= ?`,
+		model.PhasePlanned, owner, nowMS).Scan(&n, &oldestMS)
+	return n, oldestMS, err
 }
 
 // ClaimRuns writes down that owner is about to send these runs. Only those that

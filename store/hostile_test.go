@@ -74,7 +74,7 @@ func TestOneUnreadableRowStopsNothing(t *testing.T) {
 				j, err := st.Job(t.Context(), jobs[0].ID)
 				require.NoError(t, err)
 				require.Equal(t, model.JobQuarantined, j.Condition)
-				require.Contains(t, j.ConditionReason, "cannot be read")
+				require.Contains(t, j.ConditionReason, "broken_row")
 			}
 		})
 	}

@@ -165,7 +165,7 @@ func (s *Store) stopUnreadable(ctx context.Context, tx *sql.Tx, where string, ar
 		}
 		stopped++
 		if _, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_status = 0, trigger_next_time = 0, carillon_condition = ?, carillon_reason = ? WHERE id = ?`,
-			model.JobQuarantined, cut("the row cannot be read: "+err.Error(), 255), id); err != nil {
+			model.JobQuarantined, model.Say("broken_row", "Text", err.Error()).Encode(), id); err != nil {
 			return err
 		}
 	}
@@ -252,7 +252,7 @@ func (s *Store) NotePlan(ctx context.Context, name string, epoch, nowMS int64) e
 func (s *Store) stopJob(ctx context.Context, tx *sql.Tx, p *model.JobPlan) error {
 	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET trigger_status = 0, trigger_last_time = ?, trigger_next_time = 0,
 		carillon_condition = ?, carillon_reason = ? WHERE id = ? AND trigger_status = 1 AND trigger_next_time = ?`,
-		p.LastMS, p.Condition, cut(p.Reason, 255), p.JobID, p.OldMS)
+		p.LastMS, p.Condition, p.Reason.Encode(), p.JobID, p.OldMS)
 	return err
 }
 
@@ -367,8 +367,33 @@ func countNew(count tally, r *model.Run, loc *time.Location) {
 	}
 }
 
-// InsertRun writes one run and returns its id.
+// InsertRun writes one run and returns its id. When the answer to the commit is lost it
+// looks for the fire key, which must be set: an error that is no *model.Error means that
+// nothing was written, model.CodeUnavailable that nobody knows.
 func (s *Store) InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error) {
+	id, err := s.insertRun(ctx, r, now)
+	if err == nil || r.FireKey == "" || errors.Is(err, model.ErrBadRow) {
+		return id, err
+	}
+	for try := range 4 {
+		select { // the server may still be at it
+		case <-ctx.Done():
+		case <-time.After(time.Duration(try) * 50 * time.Millisecond):
+		}
+		look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		e := s.w.QueryRowContext(look, `SELECT id FROM xxl_job_log WHERE fire_key = ?`, r.FireKey).Scan(&id)
+		cancel()
+		switch {
+		case e == nil:
+			return id, nil
+		case errors.Is(e, sql.ErrNoRows) && !errors.Is(err, errCommit):
+			return 0, err
+		}
+	}
+	return 0, &model.Error{Code: model.CodeUnavailable, Key: "error.run_unknown", Cause: err}
+}
+
+func (s *Store) insertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error) {
 	var id int64
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		v := s.runValues(r)

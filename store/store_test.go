@@ -160,14 +160,16 @@ func TestPlanning(t *testing.T) {
 		t.Run("a quarantined job is stopped with its reason", func(t *testing.T) {
 			switchJob(t, st, j.ID, model.JobRunning, t0.UnixMilli())
 			_, _, err := st.PlanDue(ctx, t0.UnixMilli(), 10, t0, func(jobs []model.Job, _ map[int]model.Group) []model.JobPlan {
-				return []model.JobPlan{{JobID: jobs[0].ID, OldMS: jobs[0].NextMS, Condition: model.JobQuarantined, Reason: "bad cron"}}
+				return []model.JobPlan{{JobID: jobs[0].ID, OldMS: jobs[0].NextMS, Condition: model.JobQuarantined, Reason: model.Say("broken_schedule", "Text", "bad cron")}}
 			})
 			require.NoError(t, err)
 			j, err := st.Job(ctx, j.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.JobStopped, j.Status)
 			require.Equal(t, model.JobQuarantined, j.Condition)
-			require.Equal(t, "bad cron", j.ConditionReason)
+			said, ok := model.DecodeSaid(j.ConditionReason)
+			require.True(t, ok)
+			require.Equal(t, model.Say("broken_schedule", "Text", "bad cron"), said)
 		})
 	})
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -48,6 +49,9 @@ func inTxOn(ctx context.Context, db *sql.DB, n int, fn func(tx *sql.Tx) error) e
 	}
 }
 
+// errCommit means that it is not known whether a transaction was written.
+var errCommit = errors.New("commit")
+
 func once(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -58,7 +62,7 @@ func once(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return fmt.Errorf("%w: %w", errCommit, err)
 	}
 	return nil
 }

@@ -43,6 +43,16 @@ func (v Dashboard) account() []bar {
 	return out
 }
 
+// overloaded gives the nodes that do not keep up: much is due and what is sent is late.
+func (v Dashboard) overloaded() (out []model.Node) {
+	for _, n := range v.Centers {
+		if n.State() == model.NodeAlive && n.Backlog >= 100 && n.LateMS >= 5000 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // reasonClass is the colour of a reason.
 func reasonClass(reason string) string {
 	if info, ok := model.ReasonOf(reason); ok && info.Class == model.ClassNotSent {

@@ -91,3 +91,12 @@ func shortReason(l *i18n.Localizer, reason string) string {
 	}
 	return l.T("missed.other")
 }
+
+// conditionText says why the scheduler ended or quarantined a job. A text of an older
+// center is shown as it is.
+func (r JobRow) conditionText(p Page) string {
+	if said, ok := model.DecodeSaid(r.ConditionReason); ok {
+		return Words(p.L, p.Now.Location(), said)
+	}
+	return r.ConditionReason
+}

@@ -144,7 +144,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, do call) protocol.An
 	if r.Context().Err() == nil {
 		a.Logger.Error("API call failed", "path", r.URL.Path, "remote", r.RemoteAddr, "error", err)
 	}
-	return protocol.Fail("internal error, nothing was changed; try again")
+	return protocol.Fail("internal error: it is not known whether anything was changed, look before you try again")
 }
 
 // decode reads the body or says what is wrong with it.

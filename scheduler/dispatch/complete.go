@@ -46,11 +46,12 @@ func (d *Dispatcher) writeHandled(ctx context.Context, list []model.Handled) ([]
 type Stats struct {
 	Counters
 	InRing, Open int // runs in memory, calls and notes in progress
+	Load         Load
 }
 
 // Stats tells what the dispatcher does.
 func (d *Dispatcher) Stats() Stats {
-	out := Stats{Counters: d.counts.snapshot(), InRing: d.ring.size()}
+	out := Stats{Counters: d.counts.snapshot(), InRing: d.ring.size(), Load: d.Load()}
 	d.inFlight.Range(func(any, any) bool { out.Open++; return true })
 	return out
 }

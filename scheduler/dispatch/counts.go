@@ -30,7 +30,7 @@ type Histogram struct {
 	Sum    time.Duration
 }
 
-func (c *counts) sent(run *model.Run, sent call.Sent, started, now time.Time) {
+func (c *counts) sent(run *model.Run, sent call.Sent, started, now time.Time, waited bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.s.CallTime += now.Sub(started)
@@ -44,7 +44,7 @@ func (c *counts) sent(run *model.Run, sent call.Sent, started, now time.Time) {
 	default:
 		c.s.Refused++
 	}
-	if run.TriggerType == model.TriggerCron {
+	if run.TriggerType == model.TriggerCron && !waited {
 		c.late.note(started, started.Sub(time.UnixMilli(run.PlannedMS)))
 	}
 }

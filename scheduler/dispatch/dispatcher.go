@@ -32,13 +32,14 @@ type job struct {
 	called   gateKey      // the gate that called it from its parking place
 	// claimedAt is when it was claimed ahead of its instant; zero = it is not claimed.
 	claimedAt time.Time
+	waited    bool // for an idle executor, on purpose
 }
 
 // Store is what dispatching needs from the database.
 type Store interface {
 	PlannedIDs(ctx context.Context, owner string, afterMS, untilMS int64, limit int, latest bool) ([]int64, error)
 	RunsByID(ctx context.Context, ids []int64) ([]model.Run, error)
-	CountDue(ctx context.Context, owner string, nowMS int64) (int, error)
+	CountDue(ctx context.Context, owner string, nowMS int64) (n int, oldestMS int64, err error)
 	Definitions(ctx context.Context, ids []int) (map[int]*model.Definition, error)
 	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
@@ -89,6 +90,8 @@ type Dispatcher struct {
 	Gone       func(address string, now time.Time) // nothing listened there
 	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
 	counts     counts
+	capacity   capacity
+	waiting    sync.Map // ids of runs that wait for an idle executor
 
 	unsentMu sync.Mutex
 	unsent   map[int64]unsentRun // runs whose claim failed
@@ -384,6 +387,7 @@ const busyPause = time.Second
 
 // refuse ends a run for which no executor could be chosen, or lets it wait.
 func (d *Dispatcher) refuse(ctx context.Context, j *job, err error) {
+	d.waiting.Delete(j.run.ID)
 	if waits(err) && ctx.Err() == nil {
 		d.wait(ctx, j)
 		return
@@ -411,6 +415,8 @@ func (d *Dispatcher) refuse(ctx context.Context, j *job, err error) {
 // then, what it waits for.
 func (d *Dispatcher) wait(ctx context.Context, j *job) {
 	now := d.cfg.Now()
+	j.waited = true
+	d.waiting.Store(j.run.ID, true)
 	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
 	if since := waited / busyPause; since < 2 || since%30 == 0 {
 		if err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle"))); err != nil {

@@ -33,6 +33,13 @@ func (l *lane) signal() {
 	}
 }
 
+// len is how many wait for a worker.
+func (l *lane) len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
+}
+
 // take gives the next job or nil, and wakes the next worker when there is more.
 func (l *lane) take() *job {
 	l.mu.Lock()

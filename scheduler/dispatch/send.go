@@ -20,6 +20,9 @@ import (
 func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok bool) {
 	id := j.run.ID
 	d.inFlight.Store(id, true)
+	if _, waited := d.waiting.LoadAndDelete(id); waited {
+		j.waited = true
+	}
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
 		claimed, err := []bool{true}, error(nil)
@@ -154,7 +157,7 @@ func (d *Dispatcher) callOnce(ctx context.Context, j *job, started time.Time) ca
 	sent := d.exec.Run(call, j.address, triggerOf(j))
 	now := d.cfg.Now()
 	d.slowness.note(now, j.run.JobID, now.Sub(started))
-	d.counts.sent(j.run, sent, started, now)
+	d.counts.sent(j.run, sent, started, now, j.waited)
 	j.note.Route = append(j.note.Route, model.Attempt{
 		Address: j.address, Asked: model.AskedRun, Code: sent.Code, Text: sent.Msg, At: started.UnixMilli(), MS: now.Sub(started).Milliseconds(),
 	})

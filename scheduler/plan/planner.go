@@ -204,18 +204,18 @@ func (p *Planner) decide(now time.Time, lastPlanMS int64, jobs []model.Job, grou
 func (p *Planner) decideOne(now time.Time, job model.Job, group model.Group, owner string, rules rule.PlanRules) (plan model.JobPlan) {
 	defer func() {
 		if x := recover(); x != nil {
-			plan = rule.Quarantine(job, fmt.Sprintf("internal error: %v", x))
+			plan = rule.Quarantine(job, model.Say("broken_internal", "Text", fmt.Sprint(x)))
 		}
 		if plan.Condition != model.JobNormal {
-			p.Cfg.Logger.Warn("job stopped by the scheduler", "job_id", job.ID, "condition", plan.Condition, "reason", plan.Reason)
+			p.Cfg.Logger.Warn("job stopped by the scheduler", "job_id", job.ID, "condition", plan.Condition, "reason", model.PlainWords(plan.Reason))
 		}
 	}()
-	if reason := rule.Broken(job); reason != "" {
+	if reason, ok := rule.Broken(job); !ok {
 		return rule.Quarantine(job, reason)
 	}
 	sched, err := p.cache.get(job)
 	if err != nil {
-		return rule.Quarantine(job, err.Error())
+		return rule.Quarantine(job, model.Say("broken_schedule", "Value", job.ScheduleConf, "Text", err.Error()))
 	}
 	return rule.Plan(now, job, group, sched, owner, rules)
 }

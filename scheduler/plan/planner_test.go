@@ -32,8 +32,8 @@ func TestOneBadJobIsQuarantinedAndStopsNothing(t *testing.T) {
 	require.Equal(t, model.JobQuarantined, plans[0].Condition)
 	require.Equal(t, model.JobNormal, plans[1].Condition)
 	require.NotEmpty(t, plans[1].Runs)
-	require.Equal(t, "no handler", plans[2].Reason)
-	require.Contains(t, plans[3].Reason, "internal error")
+	require.Equal(t, "broken_handler", plans[2].Reason.Code)
+	require.Equal(t, "broken_internal", plans[3].Reason.Code)
 }
 
 func TestRunsAreSpreadEvenly(t *testing.T) {

@@ -214,7 +214,7 @@ func (m *misses) rows(now time.Time, job model.Job, rules PlanRules) []model.Run
 }
 
 // Quarantine is the plan for a job whose definition cannot be followed.
-func Quarantine(job model.Job, reason string) model.JobPlan {
+func Quarantine(job model.Job, reason model.Said) model.JobPlan {
 	return model.JobPlan{
 		JobID: job.ID, OldMS: job.NextMS, LastMS: job.LastMS,
 		Condition: model.JobQuarantined, Reason: reason,
@@ -223,7 +223,7 @@ func Quarantine(job model.Job, reason string) model.JobPlan {
 
 func ended(p model.JobPlan) model.JobPlan {
 	if p.NextMS == 0 {
-		p.Condition, p.Reason = model.JobEnded, "the schedule has no further fire"
+		p.Condition, p.Reason = model.JobEnded, model.Say("schedule_ended")
 	}
 	return p
 }
@@ -270,15 +270,15 @@ func ScheduleOf(job model.Job) (cron.Schedule, error) {
 	return nil, fmt.Errorf("schedule type %q has no fire times", job.ScheduleType)
 }
 
-// Broken says why a stored job cannot be run, or "".
-func Broken(job model.Job) string {
+// Broken says why a stored job cannot be run; ok says that it can.
+func Broken(job model.Job) (why model.Said, ok bool) {
 	switch {
 	case !job.GlueType.Known():
-		return fmt.Sprintf("unknown run mode %q", job.GlueType)
+		return model.Say("broken_run_mode", "Value", string(job.GlueType)), false
 	case job.Route != "" && !job.Route.Known():
-		return fmt.Sprintf("unknown routing strategy %q", job.Route)
+		return model.Say("broken_route", "Value", string(job.Route)), false
 	case job.GlueType == model.GlueBean && job.Handler == "":
-		return "no handler"
+		return model.Say("broken_handler"), false
 	}
-	return ""
+	return model.Said{}, true
 }
