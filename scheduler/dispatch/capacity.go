@@ -7,7 +7,7 @@ import (
 )
 
 // capacity notices that more is due than this node can send. Runs that wait for an idle
-// executor, or at the gate of a slow one, are not its fault.
+// executor, or at the gate of one that is slow among others, are not its fault.
 type capacity struct {
 	mu      sync.Mutex
 	backlog int
@@ -51,7 +51,7 @@ func (d *Dispatcher) Measure(ctx context.Context) (Load, error) {
 		c.oldest = max(0, now.Sub(time.UnixMilli(oldestMS)))
 	}
 	late := c.oldest > overLate || waiting > 0 && d.counts.lateMS(now) > int(overLate.Milliseconds())
-	switch over := late && d.fast.len()+d.slow.len() >= overQueue; {
+	switch over := late && (d.fast.len()+d.slow.len() >= overQueue || d.gates.full()); {
 	case over && c.since.IsZero():
 		c.since = now
 	case over && !c.told && now.Sub(c.since) >= overTell:

@@ -145,6 +145,23 @@ func (g *gates) nextLocked(k gateKey) *job {
 	return nil
 }
 
+// full reports whether runs are parked at more than half of the gates in use: then it is
+// not one slow executor that they wait for.
+func (g *gates) full() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	used, full := 0, 0
+	for _, x := range g.m {
+		if x.inside > 0 {
+			used++
+		}
+		if len(x.parked) > 0 {
+			full++
+		}
+	}
+	return full > 0 && 2*full > used
+}
+
 // slowness finds jobs whose dispatches take long: they move to the slow lane
 // for the rest of the minute (reference: scheduler.md 4).
 type slowness struct {

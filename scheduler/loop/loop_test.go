@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -80,6 +81,39 @@ func TestLoopSurvivesErrorsAndPanics(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		require.False(t, l.Liveness().LastOK.IsZero())
 		require.Equal(t, 4, n)
+		cancel()
+		<-done
+	})
+}
+
+// TestOneBadItemStandsAlone: the others in its batch are stored.
+func TestOneBadItemStandsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := errors.New("bad")
+		b := NewBatcher(100, func(_ context.Context, in []int) ([]int, error) {
+			time.Sleep(10 * time.Millisecond) // others join
+			if slices.Contains(in, 13) {
+				return nil, bad
+			}
+			return in, nil
+		})
+		b.Alone = func(err error) bool { return errors.Is(err, bad) }
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); b.Run(ctx, context.Background()) }()
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				out, err := b.Do(t.Context(), i)
+				if i == 13 {
+					require.ErrorIs(t, err, bad)
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, []int{i}, out)
+			})
+		}
+		wg.Wait()
 		cancel()
 		<-done
 	})

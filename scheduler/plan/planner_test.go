@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -61,4 +63,46 @@ func TestALockThatNobodyUsesIsAFault(t *testing.T) {
 	require.NoError(t, (&Planner{began: t0}).someonePlans(t0, 0), "nobody has planned yet")
 	require.Error(t, p.someonePlans(t0, 0), "and nobody does")
 	require.ErrorContains(t, p.someonePlans(t0, t0.Add(-time.Minute).UnixMilli()), "xxl_job_lock")
+}
+
+// TestAPageEndsAfterASecondOfComputing: it holds a transaction whose session the server
+// ends when it is silent for long.
+func TestAPageEndsAfterASecondOfComputing(t *testing.T) {
+	now := t0
+	cfg := config.Config{Now: func() time.Time { now = now.Add(300 * time.Millisecond); return now }}.WithDefaults()
+	p := &Planner{Cfg: cfg, Owners: func() []string { return []string{"a#1"} }}
+	var jobs []model.Job
+	for i := range 100 {
+		j := everySecond(t0)
+		j.ID = i + 1
+		jobs = append(jobs, j)
+	}
+	plans := p.decide(t0, 0, jobs, nil)
+	require.NotEmpty(t, plans)
+	require.Less(t, len(plans), 6)
+}
+
+// failing is a database that loses the session while a page of more than 50 is planned.
+type failing struct{ pages []int }
+
+func (f *failing) PlanDue(_ context.Context, _ int64, limit int, _ time.Time, _ func([]model.Job, map[int]model.Group) []model.JobPlan) (int, int, error) {
+	f.pages = append(f.pages, limit)
+	if limit > 50 {
+		return 0, 0, errors.New("bad connection")
+	}
+	return 0, 0, nil
+}
+func (*failing) LockedJobs(context.Context, int64, int, time.Time) ([]int, error) { return nil, nil }
+func (*failing) LastPlanMS(context.Context) (int64, error)                        { return 0, nil }
+
+// TestAPageThatFailsIsHalved until pages work.
+func TestAPageThatFailsIsHalved(t *testing.T) {
+	st := &failing{}
+	p := &Planner{Store: st, Cfg: config.Config{Now: func() time.Time { return t0 }}.WithDefaults(), Owners: func() []string { return []string{"a#1"} },
+		Planned: func() {}, Noted: func(context.Context, time.Time) error { return nil }}
+	for range 4 {
+		require.Error(t, p.Plan(t.Context(), t0))
+	}
+	require.NoError(t, p.Plan(t.Context(), t0))
+	require.Equal(t, []int{500, 250, 125, 62, 31}, st.pages)
 }
