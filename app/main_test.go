@@ -111,7 +111,7 @@ func TestSchemaCommands(t *testing.T) {
 	require.Equal(t, 7, strings.Count(out, "pending"))
 	code, out, _ := run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
-	require.Contains(t, out, "6 migrations applied")
+	require.Contains(t, out, "7 migrations applied")
 	code, out, _ = run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
 	require.Contains(t, out, "0 migrations applied")

@@ -43,8 +43,16 @@ const (
 	ReasonUnreached  = "unreachable" // nothing answered at the address
 	ReasonLost       = "lost"        // no callback and the executor does not know the run
 	ReasonKilled     = "killed"      // ended by a person
+	ReasonKillAsked  = "kill_asked"  // a person asks for its end; not known yet whether the executor takes the order
 	ReasonCovered    = "covered"     // ended by a later run of its job (COVER_EARLY)
 )
+
+// ReasonKillUntaken in a Handled says that an executor did not take the order to
+// end a run. It is never stored.
+const ReasonKillUntaken = "kill_untaken"
+
+// KilledBy begins the text of a run that a person ended; the name follows.
+const KilledBy = "killed by "
 
 // Run is one row of xxl_job_log: one decision to ring one executor for one job
 // at one planned instant.
@@ -110,7 +118,7 @@ func (r *Run) Result() RunResult {
 	switch {
 	case r.HandleCode == CodeSuccess:
 		return ResultSucceeded
-	case r.HandleCode != 0 && r.Reason == ReasonKilled:
+	case r.HandleCode != 0 && (r.Reason == ReasonKilled || r.Reason == ReasonKillAsked):
 		return ResultKilled
 	case r.HandleCode != 0 && r.Reason == ReasonCovered:
 		return ResultCovered

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -29,12 +30,27 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 			return err
 		}
 		count := tally{}
-		var won, late []model.Run
+		won, late := map[int64]*model.Run{}, map[int64]*model.Run{}
 		for i, h := range list {
 			r := rows[h.RunID]
 			switch {
 			case r == nil:
 				statuses[i] = model.HandledUnknown
+			case h.Reason == model.ReasonKillUntaken:
+				statuses[i] = model.HandledRepeat
+				if r.Reason != model.ReasonKillAsked {
+					continue
+				}
+				ended, err := s.takeKillBack(ctx, tx, r, count)
+				if err == nil && won[r.ID] == nil {
+					err = s.writeKill(ctx, tx, r)
+					if ended {
+						late[r.ID] = r
+					}
+				}
+				if err != nil {
+					return err
+				}
 			case r.HandleCode == 0 && r.Phase != model.PhaseMissed:
 				statuses[i] = model.HandledStored
 				if r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
@@ -44,24 +60,32 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 					}
 				}
 				applyHandled(r, h, count)
-				won = append(won, *r)
+				won[r.ID] = r
 			case r.HandleCode != 0 && r.Reason == model.ReasonLost && h.Reason == "":
 				statuses[i] = model.HandledCorrected
 				if err := s.correct(ctx, tx, r, h, count, now); err != nil {
 					return err
 				}
-				late = append(late, *r)
+				if h.Code == model.CodeSuccess {
+					late[r.ID] = r // a late failure starts no retry: the center's guess may have started one
+				}
 			default:
 				statuses[i] = model.HandledRepeat
+				if besideKill(r, h) && won[r.ID] == nil {
+					if err := s.writeKill(ctx, tx, r); err != nil {
+						return err
+					}
+				}
 			}
 		}
-		if err := s.markCovered(ctx, tx, won); err != nil {
+		ended := values(won)
+		if err := s.markCovered(ctx, tx, ended); err != nil {
 			return err
 		}
-		if err := s.writeHandled(ctx, tx, won, now); err != nil {
+		if err := s.writeHandled(ctx, tx, ended, now); err != nil {
 			return err
 		}
-		after, err := s.followAll(ctx, tx, append(won, successes(late)...), follow)
+		after, err := s.followAll(ctx, tx, decided(append(ended, values(late)...)), follow)
 		if err != nil {
 			return err
 		}
@@ -92,10 +116,14 @@ func (s *Store) lockRuns(ctx context.Context, tx *sql.Tx, list []model.Handled) 
 	return rows, err
 }
 
-// successes leaves out what failed: a late failure starts no retry, for the
-// center's guess may have started one.
-func successes(runs []model.Run) []model.Run {
-	return slices.DeleteFunc(runs, func(r model.Run) bool { return r.HandleCode != model.CodeSuccess })
+// values gives the runs in the order of their ids, so that what follows from them
+// is locked and written in one order by all.
+func values(runs map[int64]*model.Run) []model.Run {
+	out := make([]model.Run, 0, len(runs))
+	for _, id := range slices.Sorted(maps.Keys(runs)) {
+		out = append(out, *runs[id])
+	}
+	return out
 }
 
 // Result codes of executors that tell what happened (reference: protocol.md 3.3).
@@ -119,6 +147,8 @@ func applyHandled(r *model.Run, h model.Handled, count tally) {
 	}
 	r.HandleCode, r.HandleMsg, r.FinishedMS = h.Code, cut(h.Msg, handleBytes), h.AtMS
 	switch {
+	case r.Reason == model.ReasonKillAsked:
+		holdResult(r, h, count)
 	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
 		// Ended because a person asked for it, whoever says so.
 	case h.Reason == "" && h.Code == codeDiscarded:
