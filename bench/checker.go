@@ -40,7 +40,7 @@ func (c *CheckerCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) err
 			fmt.Println("the logs of the centers are in", s.dir)
 		}
 	}
-	return errors.Join(err, s.close())
+	return errors.Join(err, s.close(ctx))
 }
 
 // kinds leaves out what cannot happen on the site.

@@ -64,7 +64,7 @@ func (f SiteFlags) open(ctx context.Context, needs siteNeeds) (_ *site, err erro
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, s.close(ctx))
 		}
 	}()
 	var centers []string
@@ -166,7 +166,12 @@ func (s *site) startExecutors(ctx context.Context, centers []string, runFor time
 	return errors.New("the executors registered, but the center does not list them")
 }
 
-func (s *site) close() error {
+// close ends what open started. A center that runs already keeps nothing of it.
+func (s *site) close(ctx context.Context) error {
+	var err error
+	if s.flags.Center != "" && s.group != 0 {
+		err = s.leave(ctx)
+	}
 	for _, c := range s.counters {
 		c.kill()
 	}
@@ -176,9 +181,8 @@ func (s *site) close() error {
 	for _, p := range s.proxies {
 		p.close()
 	}
-	var err error
 	if s.db != nil {
-		err = s.db.Close()
+		err = errors.Join(err, s.db.Close())
 	}
 	if s.maria != nil {
 		err = errors.Join(err, s.maria.Stop())

@@ -42,7 +42,7 @@ func (c *ThroughputCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) 
 			out.environment(ctx, s)
 		}
 		l, err := c.measure(ctx, s, rate)
-		if err = errors.Join(err, s.close()); err != nil {
+		if err = errors.Join(err, s.close(ctx)); err != nil {
 			return err
 		}
 		held := l.done >= sustained*float64(rate)
