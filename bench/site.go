@@ -43,6 +43,10 @@ type site struct {
 	proxies  []*proxy
 	counters []*counter
 	group    int   // id of the executors' group
+	jobs     []int // of the checker
+	byHand   int   // job that is only made when somebody asks
+	asks     []ask
+	backlog  int   // jobs that an outage leaves
 	extended bool  // the run table has our columns
 	since    int64 // runs up to this id were there before
 }
@@ -193,16 +197,19 @@ func (s *site) close(ctx context.Context) error {
 	return err
 }
 
-// rings gives what reached all executors, by run id.
-func (s *site) rings() map[int64]ring {
-	out := map[int64]ring{}
+// rings gives what reached all executors.
+func (s *site) rings() map[call]ring {
+	out := map[call]ring{}
 	for _, c := range s.counters {
-		for id, r := range c.counted() {
-			if old, ok := out[id]; ok {
+		for key, r := range c.counted() {
+			if !s.extended {
+				key.at = 0 // the zone of the tables is not known
+			}
+			if old, ok := out[key]; ok {
 				r.times += old.times
 				r.first = min(r.first, old.first)
 			}
-			out[id] = r
+			out[key] = r
 		}
 	}
 	return out
