@@ -110,7 +110,7 @@ func scheduleFaults(seed uint64, kinds []faultKind, total time.Duration) []plann
 		case faultKill:
 			f.lasts = between(0.2, 16)
 		case faultRename:
-			f.lasts = between(0.2, 3)
+			f.lasts, f.calm = between(0.2, 3), 14*time.Second
 		case faultRowLock:
 			f.lasts = 20 * time.Second // longer than anybody waits for a lock
 		case faultBlackHole:

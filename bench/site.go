@@ -120,7 +120,8 @@ func (s *site) startNodes(ctx context.Context, needs siteNeeds) error {
 			s.proxies = append(s.proxies, p)
 			database = strings.Replace(database, fmt.Sprintf("127.0.0.1:%d", s.maria.Port), p.addr(), 1)
 		}
-		n, err := newNode(fmt.Sprintf("n%d", i+1), database, s.token, s.dir, needs.args...)
+		// Small and capital letters, so that the fault rename goes both ways.
+		n, err := newNode(fmt.Sprintf("%c%d", "nN"[i%2], i+1), database, s.token, s.dir, needs.args...)
 		if err != nil {
 			return err
 		}
