@@ -51,9 +51,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	m := &Server{dir: dir, daemon: daemon}
-	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data")}
+	// A folder for temporary tables of its own: servers that start remove those of
+	// others from a shared one.
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		return nil, errors.Join(err, m.clean())
+	}
+	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--tmpdir=" + tmp}
 	if os.Geteuid() == 0 { // the server refuses to run as root
-		if err := giveToMySQL(dir); err != nil {
+		if err := errors.Join(giveToMySQL(dir), giveToMySQL(tmp)); err != nil {
 			return nil, errors.Join(err, m.clean())
 		}
 		args = append(args, "--user=mysql")
