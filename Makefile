@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean \
-	bench bench-checker bench-checker-sqlite bench-throughput bench-burst bench-scale bench-history
+	bench bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-scale bench-history
 
 # Distributions hide servers from ordinary users.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
@@ -51,13 +51,19 @@ screenshots: setup ## take the pictures in docs/images again
 	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^TestScreenshots$$' ./e2e
 
 # The figures of docs/benchmarks.md; each takes minutes.
-bench: bench-checker bench-checker-sqlite bench-throughput bench-burst bench-scale bench-history ## all proofs and measurements
+bench: bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-scale bench-history ## all proofs and measurements
 
-bench-checker: setup ## made exactly once? 10 minutes, 3 nodes on MariaDB, every fault
+bench-checker: setup ## made exactly once? 10 minutes, 3 nodes on MariaDB, every fault that can be mixed
 	go run ./bench --nodes 3 checker --duration 10m
 
 bench-checker-sqlite: setup ## the same on SQLite, one node that is killed
 	go run ./bench --engine sqlite checker --duration 10m --faults kill
+
+bench-outage: setup ## thousands of jobs that waited for a month: do the others go on?
+	go run ./bench --nodes 2 checker --jobs 60 --duration 2m --faults outage
+
+bench-restore: setup ## the database goes back to a copy: is any success untrue?
+	go run ./bench --nodes 2 checker --jobs 60 --duration 30s --faults restore
 
 bench-throughput: setup ## highest sustained rate of completed runs
 	go run ./bench throughput

@@ -18,7 +18,7 @@ import (
 // variables (CARILLON_ + upper-case name), defaults and help.
 type CLI struct {
 	LogFormat string `help:"Format of the program's own log." enum:"text,json" default:"text"`
-	LogLevel  string `help:"Least severe lines to log." enum:"debug,info,warn,error" default:"info"`
+	LogLevel  string `help:"Least severe lines to log; auto = info, of the demo error." enum:"auto,debug,info,warn,error" default:"auto"`
 
 	Serve       ServeCmd       `cmd:"" help:"Run the scheduling center."`
 	Demo        DemoCmd        `cmd:"" help:"Run a center and a sample executor with sample jobs, to have a look."`

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/executor"
@@ -18,13 +21,16 @@ import (
 
 // DemoCmd runs everything in one process, to have a look.
 type DemoCmd struct {
-	Listen         string `help:"Address of the console." default:"127.0.0.1:8080"`
-	ExecutorListen string `help:"Address of the first sample executor; the second takes the next port." default:"127.0.0.1:9999"`
+	Listen         string `help:"Address of the console; when the default is taken one of the next ports." default:"127.0.0.1:8080"`
+	ExecutorListen string `help:"Address of the first sample executor; the second takes the next port. When one is taken a port after it." default:"127.0.0.1:9999"`
 	Data           string `help:"Folder for the database and the executors." default:"carillon-demo"`
 	Lang           string `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
 }
 
-const demoApp = "carillon-sample"
+const (
+	demoApp    = "carillon-sample"
+	demoListen = "127.0.0.1:8080" // the default of Listen
+)
 
 // Run shows the demo until the context ends.
 func (c *DemoCmd) Run(ctx context.Context, log *slog.Logger, out *Output) error {
@@ -32,10 +38,29 @@ func (c *DemoCmd) Run(ctx context.Context, log *slog.Logger, out *Output) error 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out.Out, "\n  Carillon demo   %s\n  user            admin\n  password        %s\n\n  Data is in %s; Ctrl+C ends the demo.\n\n",
-		demo.URL, demo.Password, c.Data)
+	fmt.Fprint(out.Out, demo.welcome(*c))
 	err = demo.Center.Wait(ctx)
 	return errors.Join(err, demo.Stop(ctx))
+}
+
+// welcome says where everything is and what to look at first.
+func (d *Demo) welcome(c DemoCmd) string {
+	var b strings.Builder
+	note := ""
+	if at := strings.Trim(strings.TrimPrefix(d.URL, "http://"), "/"); c.Listen == demoListen && at != demoListen {
+		note = "   (" + demoListen + " is taken)"
+	}
+	fmt.Fprintf(&b, "\n  Carillon demo   %s%s\n  user            admin\n  password        %s\n\n  Look first at\n", d.URL, note, d.Password)
+	for _, p := range []struct{ path, what string }{
+		{"", "the account of the day: expected, made, open, missed and why"},
+		{"jobs", "six sample jobs, each with its last runs and its next fire"},
+		{"runs", "every run; open one to see when it was planned, sent, taken and finished, and its log"},
+		{"executors", "the two sample executors"},
+	} {
+		fmt.Fprintf(&b, "    %-36s %s\n", d.URL+p.path, p.what)
+	}
+	fmt.Fprintf(&b, "\n  Executors listen on %s. Data is in %s; Ctrl+C ends the demo.\n\n", strings.Join(d.listening, " and "), c.Data)
+	return b.String()
 }
 
 // Demo is a center with two sample executors in one process.
@@ -43,6 +68,8 @@ type Demo struct {
 	*Center
 	Password  string
 	executors []*executor.Executor
+	listening []string // where the executors are
+	note      string   // the file that says where the demo of this folder answers
 }
 
 // StartDemo starts the center on an embedded database and the executors, and
@@ -59,27 +86,89 @@ func StartDemo(ctx context.Context, c DemoCmd, log *slog.Logger) (*Demo, error) 
 	if err != nil {
 		return nil, err
 	}
+	note := filepath.Join(c.Data, "address")
+	if at := answering(ctx, note); at != "" {
+		return nil, fmt.Errorf("a demo works in %s already: %s, user admin, password %s; --data starts another one", c.Data, at, password)
+	}
+	listen := c.Listen
+	if listen == demoListen {
+		l, err := listenNear("127.0.0.1", 8080)
+		if err != nil {
+			return nil, err
+		}
+		listen = l.Addr().String()
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
+	}
 	center, err := Start(ctx, ServeCmd{
-		Listen: c.Listen, DatabaseFlags: DatabaseFlags{Database: "sqlite:" + filepath.Join(c.Data, "carillon.db"), Timezone: "Local"},
+		Listen: listen, DatabaseFlags: DatabaseFlags{Database: "sqlite:" + filepath.Join(c.Data, "carillon.db"), Timezone: "Local"},
 		AccessToken: token, AdminPassword: password, BasePath: "/", Lang: c.Lang, Migrate: true, RetentionDays: 30,
 		RegistryTimeout: 90 * time.Second, ExecutorTimeout: 3 * time.Second,
 	}, log)
 	if err != nil {
 		return nil, err
 	}
-	d := &Demo{Center: center, Password: password}
-	if err := d.fill(ctx, c, token, log); err != nil {
+	d := &Demo{Center: center, Password: password, note: note}
+	err = os.WriteFile(note, []byte(d.URL), 0o600)
+	if err == nil {
+		err = d.fill(ctx, c, token, log)
+	}
+	if err != nil {
 		return nil, errors.Join(err, d.Stop(ctx))
 	}
 	return d, nil
 }
 
+// answering gives the address in the file when a center answers there. Ports are
+// free to choose, so they cannot tell that a second demo is about to use the data
+// of a running one.
+func answering(ctx context.Context, note string) string {
+	at, err := os.ReadFile(note)
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, string(at)+"healthz", nil)
+	if err != nil {
+		return ""
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64))
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "ok") {
+		return ""
+	}
+	return string(at)
+}
+
+// nearPorts is how many ports are tried before any free one is taken.
+const nearPorts = 20
+
+// listenNear listens on the port or on one soon after it that is free; 0 = any.
+func listenNear(host string, port int) (net.Listener, error) {
+	for n := port; port != 0 && n < min(port+nearPorts, 1<<16); n++ {
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(n))); err == nil {
+			return l, nil
+		}
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", host, errors.Unwrap(err))
+	}
+	return l, nil
+}
+
 func (d *Demo) fill(ctx context.Context, c DemoCmd, token string, log *slog.Logger) error {
-	host, port, err := net.SplitHostPort(c.ExecutorListen)
+	host, text, err := net.SplitHostPort(c.ExecutorListen)
 	if err != nil {
 		return fmt.Errorf("--executor-listen %q: give host:port", c.ExecutorListen)
 	}
-	first, err := strconv.Atoi(port)
+	port, err := strconv.Atoi(text)
 	if err != nil {
 		return fmt.Errorf("--executor-listen %q: the port must be a number", c.ExecutorListen)
 	}
@@ -88,15 +177,14 @@ func (d *Demo) fill(ctx context.Context, c DemoCmd, token string, log *slog.Logg
 		return err
 	}
 	for i := range 2 {
-		n := first
-		if n != 0 { // 0 = any free port
-			n += i
-		}
-		address := net.JoinHostPort(host, strconv.Itoa(n))
-		listener, err := net.Listen("tcp", address)
+		listener, err := listenNear(host, port)
 		if err != nil {
-			return fmt.Errorf("the sample executor cannot listen on %s: %w; choose another address with --executor-listen", address, errors.Unwrap(err))
+			return err
 		}
+		if port != 0 {
+			port = listener.Addr().(*net.TCPAddr).Port + 1
+		}
+		address := listener.Addr().String()
 		ex, err := executor.New(executor.Options{
 			Centers: []string{d.URL}, AppName: demoApp, AccessToken: token, Listener: listener,
 			DataDir: filepath.Join(c.Data, fmt.Sprintf("executor-%d", i+1)), Logger: log.With("part", "executor", "address", address),
@@ -109,7 +197,7 @@ func (d *Demo) fill(ctx context.Context, c DemoCmd, token string, log *slog.Logg
 		if err := ex.Start(ctx); err != nil {
 			return err
 		}
-		d.executors = append(d.executors, ex)
+		d.executors, d.listening = append(d.executors, ex), append(d.listening, address)
 	}
 	return d.sampleJobs(ctx, group)
 }
@@ -194,7 +282,7 @@ func (d *Demo) Stop(ctx context.Context) error {
 		err = errors.Join(err, ex.Stop(limit))
 		cancel()
 	}
-	return errors.Join(err, d.Center.Stop(ctx))
+	return errors.Join(err, d.Center.Stop(ctx), os.Remove(d.note))
 }
 
 // secret reads a secret from a file, or makes one up and writes it there.

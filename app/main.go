@@ -34,7 +34,15 @@ func Main(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exited // --help
 	}
 	if err == nil {
-		log := newLogger(errOut, cli.LogFormat, cli.LogLevel)
+		level := cli.LogLevel
+		switch {
+		case level != "auto":
+		case kctx.Command() == "demo":
+			level = "error" // people who have a first look see where to look; its sample jobs fail on purpose
+		default:
+			level = "info"
+		}
+		log := newLogger(errOut, cli.LogFormat, level)
 		kctx.BindTo(ctx, (*context.Context)(nil))
 		kctx.Bind(log, &Output{Out: out, Err: errOut})
 		err = kctx.Run()

@@ -26,7 +26,7 @@ func (c *BurstCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) error
 			out.environment(ctx, s)
 		}
 		row, missing, err := burst(ctx, s, n)
-		if err = errors.Join(err, s.close()); err != nil {
+		if err = errors.Join(err, s.close(ctx)); err != nil {
 			return err
 		}
 		lost += missing

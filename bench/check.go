@@ -18,23 +18,34 @@ type expect struct {
 	child  int   // job that follows each success, 0 = none
 }
 
-// window is the time that is judged: instants in [from, to), epoch ms.
-type window struct{ from, to int64 }
+// window is the time that is judged: instants in [from, to), epoch ms. What reached
+// executors before since need not be in the table: the table was put back.
+type window struct{ from, to, since int64 }
 
 func (w window) holds(ms int64) bool { return ms >= w.from && ms < w.to }
 
 // late is how late one planned run reached its executor.
 type late struct {
+	job     int
 	planned int64 // epoch ms
 	by      time.Duration
+}
+
+// skip is one instant that was missed with a reason.
+type skip struct {
+	job     int
+	planned int64 // epoch ms
+	reason  string
 }
 
 // verdict is what became of the targets: one per job, instant and shard.
 type verdict struct {
 	targets, made           int
 	missed                  map[string]int // by reason
+	skips                   []skip         // the same, one by one
 	unexplained             []string       // not made and no reason given
 	extra                   []string       // made or planned more often than it should
+	untrue                  []string       // stands as a success and no executor made it
 	late                    []late
 	lateFollowers           []late // of retries and children
 	retries                 int    // attempts after failures, all of them judged
@@ -43,12 +54,13 @@ type verdict struct {
 	withoutOutcome          int // nothing was heard of it
 }
 
-func (v *verdict) miss(reason, format string, args ...any) {
-	if reason == "" {
-		v.unexplained = append(v.unexplained, fmt.Sprintf(format, args...))
-		return
-	}
+func (v *verdict) unexplain(format string, args ...any) {
+	v.unexplained = append(v.unexplained, fmt.Sprintf(format, args...))
+}
+
+func (v *verdict) skipped(t target, reason string) {
 	v.missed[reason]++
+	v.skips = append(v.skips, skip{t.job, t.planned, reason})
 }
 
 func (v *verdict) tooMuch(format string, args ...any) {
@@ -64,29 +76,32 @@ type target struct {
 
 // check compares what was to be made with the run table and with what reached
 // the executors. It is a pure function.
-func check(jobs []expect, rows []runRow, rings map[int64]ring, w window) *verdict {
+func check(jobs []expect, rows []runRow, rings map[call]ring, w window) *verdict {
 	v := &verdict{missed: map[string]int{}}
 	known := make(map[int]*expect, len(jobs))
 	for i := range jobs {
 		known[jobs[i].job] = &jobs[i]
 	}
 	planned := map[target][]*runRow{}
-	ids := make(map[int64]bool, len(rows))
+	stored := make(map[call]bool, len(rows))
 	stands := map[int][]*runRow{} // missed rows that stand for many instants, by job
 	for i := range rows {
 		r := &rows[i]
-		ids[r.ID] = true
+		stored[r.call()] = true
 		if r.Trigger == "CRON" || r.Trigger == "MISFIRE" {
 			if r.MissedFires > 1 {
 				stands[r.Job] = append(stands[r.Job], r)
 			}
 			planned[target{r.Job, r.Planned, r.Shard}] = append(planned[target{r.Job, r.Planned, r.Shard}], r)
 		}
-		v.judgeRings(r, rings)
+		if r.Planned >= w.since {
+			v.judgeRings(r, rings)
+		}
+		v.judgeSuccess(r, rings)
 	}
-	for id, r := range rings {
-		if !ids[id] {
-			v.tooMuch("run %d of job %d was rung %d times and is not in the table", id, r.job, r.times)
+	for c, r := range rings {
+		if !stored[c] && r.first >= w.since*1000 {
+			v.tooMuch("run %d of job %d was rung %d times and is not in the table", c.run, c.job, r.times)
 		}
 	}
 	for _, e := range jobs {
@@ -108,13 +123,14 @@ func check(jobs []expect, rows []runRow, rings map[int64]ring, w window) *verdic
 	v.followers(jobs, rows, rings, w)
 	slices.Sort(v.unexplained)
 	slices.Sort(v.extra)
+	slices.Sort(v.untrue)
 	return v
 }
 
 // judgeRings looks whether a run came more often than once, or though the table
 // says that it was not made.
-func (v *verdict) judgeRings(r *runRow, rings map[int64]ring) {
-	n := rings[r.ID].times
+func (v *verdict) judgeRings(r *runRow, rings map[call]ring) {
+	n := rings[r.call()].times
 	if n > 1 {
 		v.tooMuch("run %d of job %d at %s was rung %d times", r.ID, r.Job, stamp(r.Planned), n)
 	}
@@ -123,25 +139,37 @@ func (v *verdict) judgeRings(r *runRow, rings map[int64]ring) {
 	}
 }
 
+// judgeSuccess looks whether an executor made what stands as a success: that run, of
+// that job, for that instant. Ids may be used again when a database forgets.
+func (v *verdict) judgeSuccess(r *runRow, rings map[call]ring) {
+	if r.Handled == 200 && r.State == stateFinished && rings[r.call()].times == 0 {
+		v.untrue = append(v.untrue, fmt.Sprintf("run %d of job %d at %s is a success that no executor made", r.ID, r.Job, stamp(r.Planned)))
+	}
+}
+
 // judge decides about one target.
-func (v *verdict) judge(e expect, t target, list, stands []*runRow, rings map[int64]ring) {
+func (v *verdict) judge(e expect, t target, list, stands []*runRow, rings map[call]ring) {
 	if len(list) == 0 {
-		reason := ""
 		for _, s := range stands {
 			if t.planned <= s.Planned && t.planned > s.Planned-int64(s.MissedFires)*e.step {
-				reason = s.Reason
+				v.skipped(t, s.Reason)
+				return
 			}
 		}
-		v.miss(reason, "job %d (%s) has no run at %s, shard %q", t.job, e.name, stamp(t.planned), t.shard)
+		v.unexplain("job %d (%s) has no run at %s, shard %q", t.job, e.name, stamp(t.planned), t.shard)
 		return
 	}
 	if len(list) > 1 {
 		v.tooMuch("job %d (%s) has %d runs at %s, shard %q", t.job, e.name, len(list), stamp(t.planned), t.shard)
 	}
 	r := list[0]
-	rung := rings[r.ID]
+	rung := rings[r.call()]
+	if rung.times == 0 && r.Reason != "" {
+		v.skipped(t, r.Reason)
+		return
+	}
 	if rung.times == 0 {
-		v.miss(r.Reason, "run %d of job %d (%s) at %s never reached an executor: state %d, codes %d and %d",
+		v.unexplain("run %d of job %d (%s) at %s never reached an executor: state %d, codes %d and %d",
 			r.ID, r.Job, e.name, stamp(t.planned), r.State, r.TriggerCode, r.Handled)
 		return
 	}
@@ -156,11 +184,11 @@ func (v *verdict) judge(e expect, t target, list, stands []*runRow, rings map[in
 	default:
 		v.withoutOutcome++
 	}
-	v.late = append(v.late, lateOf(t.planned, rung))
+	v.late = append(v.late, lateOf(t.job, t.planned, rung))
 }
 
-func lateOf(planned int64, rung ring) late {
-	return late{planned, time.Duration(rung.first-planned*1000) * time.Microsecond}
+func lateOf(job int, planned int64, rung ring) late {
+	return late{job, planned, time.Duration(rung.first-planned*1000) * time.Microsecond}
 }
 
 func targetsOf(e expect, w window) []target {
@@ -185,7 +213,7 @@ func notRetried() []string { return []string{"killed", "covered", "discarded", "
 
 // followers judges retries and children: each failure with attempts left is
 // followed by exactly one attempt, each success of a parent by exactly one child.
-func (v *verdict) followers(jobs []expect, rows []runRow, rings map[int64]ring, w window) {
+func (v *verdict) followers(jobs []expect, rows []runRow, rings map[call]ring, w window) {
 	type chain struct{ due, retries, successes, children int }
 	chains := map[int64]*chain{}
 	at := func(id int64) *chain {
@@ -222,12 +250,12 @@ func (v *verdict) followers(jobs []expect, rows []runRow, rings map[int64]ring, 
 		default:
 			continue
 		}
-		rung := rings[r.ID]
+		rung := rings[r.call()]
 		if rung.times > 0 && w.holds(r.Planned) {
-			v.lateFollowers = append(v.lateFollowers, lateOf(r.Planned, rung))
+			v.lateFollowers = append(v.lateFollowers, lateOf(r.Job, r.Planned, rung))
 		}
 		if rung.times == 0 && r.Reason == "" && w.holds(r.Planned) {
-			v.miss("", "%s run %d of job %d never reached an executor: state %d", strings.ToLower(r.Trigger), r.ID, r.Job, r.State)
+			v.unexplain("%s run %d of job %d never reached an executor: state %d", strings.ToLower(r.Trigger), r.ID, r.Job, r.State)
 		}
 	}
 	child := map[int]bool{}
@@ -242,7 +270,7 @@ func (v *verdict) followers(jobs []expect, rows []runRow, rings map[int64]ring, 
 		v.retries += c.retries
 		v.childRuns += c.children
 		if c.retries < c.due {
-			v.miss("", "job %d: %d failures with attempts left after run %d and %d retries", r.Job, c.due, id, c.retries)
+			v.unexplain("job %d: %d failures with attempts left after run %d and %d retries", r.Job, c.due, id, c.retries)
 		} else if c.retries > c.due {
 			v.tooMuch("job %d: %d failures with attempts left after run %d and %d retries", r.Job, c.due, id, c.retries)
 		}
@@ -251,7 +279,7 @@ func (v *verdict) followers(jobs []expect, rows []runRow, rings map[int64]ring, 
 			want = 1
 		}
 		if c.children < want {
-			v.miss("", "job %d: run %d succeeded and its child was not started", r.Job, id)
+			v.unexplain("job %d: run %d succeeded and its child was not started", r.Job, id)
 		} else if c.children > want {
 			v.tooMuch("job %d: run %d has %d children instead of %d", r.Job, id, c.children, want)
 		}

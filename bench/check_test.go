@@ -21,15 +21,15 @@ func TestMain(m *testing.M) {
 // day is a small healthy record: job 1 each second, job 2 a broadcast to two
 // addresses every two seconds, job 3 a parent whose child is 4, job 5 with one
 // failure and its retry.
-func day() (jobs []expect, rows []runRow, rings map[int64]ring, w window) {
+func day() (jobs []expect, rows []runRow, rings map[call]ring, w window) {
 	jobs = []expect{
 		{job: 1, name: "each second", step: 1000},
 		{job: 2, name: "broadcast", step: 2000, shards: 2},
 		{job: 3, name: "parent", step: 5000, child: 4},
 		{job: 5, name: "flaky", step: 10000},
 	}
-	w = window{10000, 20000}
-	rings = map[int64]ring{}
+	w = window{from: 10000, to: 20000}
+	rings = map[call]ring{}
 	add := func(r runRow) int64 {
 		r.ID = int64(len(rows) + 1)
 		if r.State == 0 {
@@ -38,8 +38,9 @@ func day() (jobs []expect, rows []runRow, rings map[int64]ring, w window) {
 		if r.Handled == 0 {
 			r.Handled = 200
 		}
+		r.At = r.Planned / 1000
 		rows = append(rows, r)
-		rings[r.ID] = ring{job: int64(r.Job), first: r.Planned*1000 + 5000, times: 1}
+		rings[r.call()] = ring{first: r.Planned*1000 + 5000, times: 1}
 		return r.ID
 	}
 	for at := int64(9000); at < 22000; at += 1000 {
@@ -94,71 +95,91 @@ func TestCheckSeesWhatIsWrong(t *testing.T) {
 		}
 		return out
 	}
-	type change func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow
+	type change func(t *testing.T, rows []runRow, rings map[call]ring) []runRow
 	for name, c := range map[string]struct {
 		change      change
 		unexplained int
 		extra       int
+		untrue      int
 		missed      string
 	}{
-		"row and ring lost": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
+		"row and ring lost": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
 			r := find(t, rows, 1, "CRON", 12000, "")
-			delete(rings, r.ID)
+			delete(rings, r.call())
 			return without(rows, r)
 		}},
-		"row lost, but rung": {unexplained: 1, extra: 1, change: func(t *testing.T, rows []runRow, _ map[int64]ring) []runRow {
+		"row lost, but rung": {unexplained: 1, extra: 1, change: func(t *testing.T, rows []runRow, _ map[call]ring) []runRow {
 			return without(rows, find(t, rows, 1, "CRON", 12000, ""))
 		}},
-		"never rung, no reason": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
-			delete(rings, find(t, rows, 2, "CRON", 14000, "1/2").ID)
+		"never rung, no reason": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			r := find(t, rows, 2, "CRON", 14000, "1/2")
+			delete(rings, r.call())
+			r.State, r.Handled = 1, 0
 			return rows
 		}},
-		"never rung, with a reason": {missed: "center_down", change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
+		"never rung, and a success": {unexplained: 1, untrue: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			delete(rings, find(t, rows, 2, "CRON", 14000, "1/2").call())
+			return rows
+		}},
+		"a success with the result of another job under the same id": {unexplained: 1, extra: 1, untrue: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			r := find(t, rows, 1, "CRON", 12000, "")
+			rings[call{r.ID, 77, r.At}] = rings[r.call()]
+			delete(rings, r.call())
+			return rows
+		}},
+		"a success with the result of another instant under the same id": {unexplained: 1, extra: 1, untrue: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			r := find(t, rows, 1, "CRON", 12000, "")
+			rings[call{r.ID, 1, r.At - 5}] = rings[r.call()]
+			delete(rings, r.call())
+			return rows
+		}},
+		"never rung, with a reason": {missed: "center_down", change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
 			r := find(t, rows, 1, "CRON", 14000, "")
-			delete(rings, r.ID)
+			delete(rings, r.call())
 			r.State, r.Reason = stateMissed, "center_down"
 			return rows
 		}},
-		"rung twice": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
-			rings[find(t, rows, 1, "CRON", 12000, "").ID] = ring{times: 2, first: 12000000}
+		"rung twice": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			rings[find(t, rows, 1, "CRON", 12000, "").call()] = ring{times: 2, first: 12000000}
 			return rows
 		}},
-		"missed by the table, rung in fact": {extra: 1, change: func(t *testing.T, rows []runRow, _ map[int64]ring) []runRow {
+		"missed by the table, rung in fact": {extra: 1, change: func(t *testing.T, rows []runRow, _ map[call]ring) []runRow {
 			r := find(t, rows, 1, "CRON", 12000, "")
 			r.State, r.Reason = stateMissed, "misfire"
 			return rows
 		}},
-		"planned twice": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
+		"planned twice": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
 			r := *find(t, rows, 1, "CRON", 12000, "")
 			r.ID = 9999
-			rings[r.ID] = ring{times: 1}
+			rings[r.call()] = ring{times: 1}
 			return append(rows, r)
 		}},
-		"an instant that is none": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
-			rings[9999] = ring{times: 1}
-			return append(rows, runRow{ID: 9999, Job: 1, Planned: 12500, Trigger: "CRON", State: stateFinished, Handled: 200})
+		"an instant that is none": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			r := runRow{ID: 9999, Job: 1, Planned: 12500, Trigger: "CRON", State: stateFinished, Handled: 200, At: 12}
+			rings[r.call()] = ring{times: 1}
+			return append(rows, r)
 		}},
-		"rung, but in no table": {extra: 1, change: func(_ *testing.T, rows []runRow, rings map[int64]ring) []runRow {
-			rings[9999] = ring{times: 1}
+		"rung, but in no table": {extra: 1, change: func(_ *testing.T, rows []runRow, rings map[call]ring) []runRow {
+			rings[call{run: 9999}] = ring{times: 1}
 			return rows
 		}},
-		"retry missing": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
+		"retry missing": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
 			r := find(t, rows, 5, "RETRY", 10040, "")
-			delete(rings, r.ID)
+			delete(rings, r.call())
 			return without(rows, r)
 		}},
-		"retried twice": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
+		"retried twice": {extra: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
 			r := *find(t, rows, 5, "RETRY", 10040, "")
 			r.ID = 9999
-			rings[r.ID] = ring{times: 1}
+			rings[r.call()] = ring{times: 1}
 			return append(rows, r)
 		}},
-		"child missing": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[int64]ring) []runRow {
+		"child missing": {unexplained: 1, change: func(t *testing.T, rows []runRow, rings map[call]ring) []runRow {
 			r := find(t, rows, 4, "PARENT", 15030, "")
-			delete(rings, r.ID)
+			delete(rings, r.call())
 			return without(rows, r)
 		}},
-		"child of a failure": {extra: 1, change: func(t *testing.T, rows []runRow, _ map[int64]ring) []runRow {
+		"child of a failure": {extra: 1, change: func(t *testing.T, rows []runRow, _ map[call]ring) []runRow {
 			find(t, rows, 3, "CRON", 15000, "").Handled = 500
 			return rows
 		}},
@@ -168,6 +189,7 @@ func TestCheckSeesWhatIsWrong(t *testing.T) {
 			v := check(jobs, c.change(t, rows, rings), rings, w)
 			require.Len(t, v.unexplained, c.unexplained, "%v", v.unexplained)
 			require.Len(t, v.extra, c.extra, "%v", v.extra)
+			require.Len(t, v.untrue, c.untrue, "%v", v.untrue)
 			if c.missed != "" {
 				require.Equal(t, map[string]int{c.missed: 1}, v.missed)
 			}
@@ -178,7 +200,7 @@ func TestCheckSeesWhatIsWrong(t *testing.T) {
 func TestOneRowMayStandForManyFires(t *testing.T) {
 	jobs := []expect{{job: 1, step: 1000}}
 	rows := []runRow{{ID: 1, Job: 1, Planned: 14000, Trigger: "MISFIRE", State: stateMissed, Reason: "center_down", MissedFires: 5}}
-	v := check(jobs, rows, nil, window{10000, 16000})
+	v := check(jobs, rows, nil, window{from: 10000, to: 16000})
 	require.Equal(t, map[string]int{"center_down": 5}, v.missed)
 	require.Len(t, v.unexplained, 1, "15000 is not among them")
 }
@@ -207,6 +229,12 @@ func TestFaultsComeFromTheSeed(t *testing.T) {
 	}
 	_, err := parseFaults("kill,flood")
 	require.ErrorContains(t, err, "flood")
+	_, err = parseFaults("kill,restore")
+	require.ErrorContains(t, err, "alone")
+	alone, err := parseFaults("outage")
+	require.NoError(t, err)
+	require.Equal(t, []faultKind{faultOutage}, alone)
+	require.NotContains(t, allFaults(), faultOutage, "nothing could be judged beside it")
 }
 
 // TestShortCheck is the checker itself, small: two nodes, every fault that fits.
@@ -224,7 +252,7 @@ func TestShortCheck(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			flags := &SiteFlags{Engine: c.engine, Durable: true, Nodes: c.nodes, Executors: 3}
-			cmd := &CheckerCmd{Jobs: 40, Duration: c.time, Seed: 11, Faults: c.faults}
+			cmd := &CheckerCmd{Jobs: 40, Duration: c.time, Seed: 11, Faults: c.faults, Takeover: 12 * time.Second}
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			err := cmd.Run(ctx, flags, &Report{out: &out, command: fmt.Sprintf("the short check on %s", c.engine)})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,9 +33,8 @@ const (
 // slowAnswer is longer than any center waits for an answer.
 const slowAnswer = 5 * time.Second
 
-// ring is what an executor knows of one run: how often it came, and when first.
+// ring is what an executor knows of one call: how often it came, and when first.
 type ring struct {
-	job   int64
 	first int64 // epoch µs
 	times int
 }
@@ -51,9 +51,11 @@ type counter struct {
 
 	mu      sync.Mutex
 	mode    behaviour
-	rings   map[int64]*ring
-	busy    map[int64]int // runs in progress by job
-	life    int           // counts the starts: what an earlier life had in progress is lost
+	rings   map[call]*ring
+	seen    map[int64]bool // ids of runs that came
+	asked   map[string]int // how often runs by hand came, by their parameter
+	busy    map[int64]int  // runs in progress by job
+	life    int            // counts the starts: what an earlier life had in progress is lost
 	server  *http.Server
 	results chan protocol.Callback
 	end     context.CancelFunc
@@ -65,7 +67,7 @@ func newCounter(app, token string, centers []string, runFor time.Duration) (*cou
 	if err != nil {
 		return nil, err
 	}
-	c := &counter{addr: l.Addr().String(), app: app, token: token, centers: centers, runFor: runFor, rings: map[int64]*ring{}}
+	c := &counter{addr: l.Addr().String(), app: app, token: token, centers: centers, runFor: runFor, rings: map[call]*ring{}, seen: map[int64]bool{}, asked: map[string]int{}}
 	return c, l.Close()
 }
 
@@ -145,7 +147,7 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewDecoder(r.Body).Decode(&q)
 		res := protocol.LogResult{FromLineNum: q.FromLineNum, LogContent: "no such log", IsEnd: true}
 		c.mu.Lock()
-		if c.rings[q.LogID] != nil {
+		if c.seen[q.LogID] {
 			res.ToLineNum, res.LogContent = 1, "counted\n"
 		}
 		c.mu.Unlock()
@@ -160,10 +162,15 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 func (c *counter) take(t protocol.Trigger, now time.Time) (late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r := c.rings[t.LogID]; r != nil {
+	key := call{t.LogID, t.JobID, t.LogDateTime / 1000}
+	if r := c.rings[key]; r != nil {
 		r.times++
 	} else {
-		c.rings[t.LogID] = &ring{job: t.JobID, first: now.UnixMicro(), times: 1}
+		c.rings[key] = &ring{first: now.UnixMicro(), times: 1}
+	}
+	c.seen[t.LogID] = true
+	if strings.HasPrefix(t.Params, askPrefix) {
+		c.asked[t.Params]++
 	}
 	life, result, took := c.life, protocol.Callback{LogID: t.LogID, LogDateTime: t.LogDateTime, Code: protocol.CodeSuccess, Msg: "counted"}, c.runFor
 	switch t.Handler {
@@ -201,12 +208,12 @@ func (c *counter) isBusy(job int64) bool {
 }
 
 // counted gives what reached the executor.
-func (c *counter) counted() map[int64]ring {
+func (c *counter) counted() map[call]ring {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make(map[int64]ring, len(c.rings))
-	for id, r := range c.rings {
-		out[id] = *r
+	out := make(map[call]ring, len(c.rings))
+	for key, r := range c.rings {
+		out[key] = *r
 	}
 	return out
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -22,11 +20,24 @@ const (
 	faultExecKill  faultKind = "execkill"   // an executor is killed and started again
 	faultSlow      faultKind = "slowanswer" // an executor answers after the time-out
 	faultSilent    faultKind = "silent"     // an executor accepts and never calls back
+	faultRename    faultKind = "rename"     // kill -9 of a node, started again under its name in other letters
+	faultRowLock   faultKind = "rowlock"    // another session holds the row of one job
+	faultCommitCut faultKind = "commitcut"  // a node's commits are done, but the answer is lost with the connection
+	faultBlackHole faultKind = "blackhole"  // connections to the database die without a sign, new ones work
+	faultOutage    faultKind = "outage"     // all nodes are away; when they come, jobs wait that have been due for a month
+	faultRestore   faultKind = "restore"    // the database goes back to a copy of itself
 )
 
+// allFaults are those that are mixed. The others want a check for themselves: they
+// make so much late or forgotten that nothing else could be judged beside them.
 func allFaults() []faultKind {
-	return []faultKind{faultKill, faultPause, faultDBRestart, faultDBCut, faultExecKill, faultSlow, faultSilent}
+	return []faultKind{
+		faultKill, faultPause, faultDBRestart, faultDBCut, faultExecKill, faultSlow, faultSilent,
+		faultRename, faultRowLock, faultCommitCut, faultBlackHole,
+	}
 }
+
+func loneFaults() []faultKind { return []faultKind{faultOutage, faultRestore} }
 
 // parseFaults reads a list; "all" and "none" are words.
 func parseFaults(list string) ([]faultKind, error) {
@@ -38,10 +49,14 @@ func parseFaults(list string) ([]faultKind, error) {
 	}
 	var out []faultKind
 	for name := range strings.SplitSeq(list, ",") {
-		if !slices.Contains(allFaults(), faultKind(name)) {
-			return nil, fmt.Errorf("there is no fault %q: choose from %v", name, allFaults())
+		kind, known := faultKind(name), append(allFaults(), loneFaults()...)
+		if !slices.Contains(known, kind) {
+			return nil, fmt.Errorf("there is no fault %q: choose from %v", name, known)
 		}
-		out = append(out, faultKind(name))
+		if slices.Contains(loneFaults(), kind) && name != list {
+			return nil, fmt.Errorf("the fault %q is checked alone", name)
+		}
+		out = append(out, kind)
 	}
 	return out, nil
 }
@@ -51,6 +66,8 @@ type fault struct {
 	kind       faultKind
 	what       string
 	start, end time.Time // end = mended
+	job        int       // rowlock: whose row
+	all        bool      // all nodes are hit alike
 }
 
 // plannedFault is decided by the seed alone.
@@ -58,8 +75,9 @@ type plannedFault struct {
 	kind  faultKind
 	after time.Duration // quiet before it
 	lasts time.Duration
-	pick  uint32 // which node or executor
-	hard  bool   // the database: kill -9 instead of a stop; a pause: shorter than the lease of a node
+	calm  time.Duration // left alone after it, for what it has done shows late
+	pick  uint32        // which node, executor or job
+	hard  bool          // the database: kill -9 instead of a stop; a pause: shorter; blackhole: all nodes
 }
 
 // scheduleFaults fills a duration with faults, one after the other, every kind
@@ -91,69 +109,21 @@ func scheduleFaults(seed uint64, kinds []faultKind, total time.Duration) []plann
 			f.lasts = between(0.5, 4)
 		case faultKill:
 			f.lasts = between(0.2, 16)
+		case faultRename:
+			f.lasts, f.calm = between(0.2, 3), 14*time.Second
+		case faultRowLock:
+			f.lasts = 20 * time.Second // longer than anybody waits for a lock
+		case faultBlackHole:
+			f.calm = 14 * time.Second
+		case faultOutage:
+			f.lasts, f.calm = between(8, 15), 30*time.Second
 		default:
 			f.lasts = between(3, 14)
 		}
 		// The last one leaves time to recover.
-		if used += f.after + f.lasts; used+8*time.Second > total {
+		if used += f.after + f.lasts + f.calm; used+8*time.Second > total {
 			return out
 		}
 		out = append(out, f)
 	}
-}
-
-// inflict makes one fault happen and mends it.
-func (s *site) inflict(ctx context.Context, p plannedFault) (fault, error) {
-	f := fault{kind: p.kind, start: time.Now()}
-	var err error
-	switch p.kind {
-	case faultKill, faultPause, faultDBCut:
-		i := int(p.pick) % len(s.nodes)
-		f.what, err = s.nodes[i].name, s.hurtNode(ctx, p, i)
-	case faultDBRestart:
-		f.what = map[bool]string{true: "kill -9", false: "SIGTERM"}[p.hard]
-		err = s.maria.Restart(ctx, p.hard, p.lasts)
-	default:
-		i := int(p.pick) % len(s.counters)
-		f.what, err = fmt.Sprintf("executor %d", i+1), s.hurtExecutor(ctx, p, s.counters[i])
-	}
-	f.end = time.Now()
-	return f, err
-}
-
-func (s *site) hurtNode(ctx context.Context, p plannedFault, i int) error {
-	n := s.nodes[i]
-	switch p.kind {
-	case faultKill:
-		n.kill()
-		_ = pause(ctx, p.lasts)
-		return n.start(ctx)
-	case faultPause:
-		if err := n.signal(syscall.SIGSTOP); err != nil {
-			return err
-		}
-		_ = pause(ctx, p.lasts)
-		return n.signal(syscall.SIGCONT)
-	default:
-		s.proxies[i].set(true)
-		_ = pause(ctx, p.lasts)
-		s.proxies[i].set(false)
-		return nil
-	}
-}
-
-func (s *site) hurtExecutor(ctx context.Context, p plannedFault, c *counter) error {
-	switch p.kind {
-	case faultExecKill:
-		c.kill()
-		_ = pause(ctx, p.lasts)
-		return c.start()
-	case faultSlow:
-		c.behave(answersLate)
-	default:
-		c.behave(neverCallsBack)
-	}
-	_ = pause(ctx, p.lasts)
-	c.behave(behaves)
-	return nil
 }

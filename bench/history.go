@@ -29,7 +29,7 @@ func (c *HistoryCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) err
 		return err
 	}
 	err = c.measure(ctx, s, out)
-	return errors.Join(err, s.close())
+	return errors.Join(err, s.close(ctx))
 }
 
 func (c *HistoryCmd) measure(ctx context.Context, s *site, out *Report) error {

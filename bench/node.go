@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -43,6 +45,24 @@ func newNode(name, database, token, dir string, more ...string) (*node, error) {
 
 // start runs the process and waits until it can schedule.
 func (n *node) start(ctx context.Context) error {
+	if err := n.launch(); err != nil {
+		return err
+	}
+	return n.ready(ctx)
+}
+
+// rename gives the name in letters of the other case to the next start.
+func (n *node) rename() {
+	i := slices.Index(n.args, "--node-name") + 1
+	if upper := strings.ToUpper(n.args[i]); upper != n.args[i] {
+		n.args[i] = upper
+	} else {
+		n.args[i] = strings.ToLower(n.args[i])
+	}
+}
+
+// launch runs the process.
+func (n *node) launch() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -59,7 +79,7 @@ func (n *node) start(ctx context.Context) error {
 		return err
 	}
 	go func(cmd *exec.Cmd, done chan struct{}) { _ = cmd.Wait(); close(done) }(n.cmd, n.done)
-	return n.ready(ctx)
+	return nil
 }
 
 // ready waits until the center can schedule. One that ends is started again: its

@@ -36,7 +36,7 @@ func (c *ScaleCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) error
 			out.environment(ctx, s)
 		}
 		scan, cores, u, late, err := c.measure(ctx, s)
-		if err = errors.Join(err, s.close()); err != nil {
+		if err = errors.Join(err, s.close(ctx)); err != nil {
 			return err
 		}
 		if i == 0 {

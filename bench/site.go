@@ -43,6 +43,10 @@ type site struct {
 	proxies  []*proxy
 	counters []*counter
 	group    int   // id of the executors' group
+	jobs     []int // of the checker
+	byHand   int   // job that is only made when somebody asks
+	asks     []ask
+	backlog  int   // jobs that an outage leaves
 	extended bool  // the run table has our columns
 	since    int64 // runs up to this id were there before
 }
@@ -64,7 +68,7 @@ func (f SiteFlags) open(ctx context.Context, needs siteNeeds) (_ *site, err erro
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, s.close(ctx))
 		}
 	}()
 	var centers []string
@@ -116,7 +120,8 @@ func (s *site) startNodes(ctx context.Context, needs siteNeeds) error {
 			s.proxies = append(s.proxies, p)
 			database = strings.Replace(database, fmt.Sprintf("127.0.0.1:%d", s.maria.Port), p.addr(), 1)
 		}
-		n, err := newNode(fmt.Sprintf("n%d", i+1), database, s.token, s.dir, needs.args...)
+		// Small and capital letters, so that the fault rename goes both ways.
+		n, err := newNode(fmt.Sprintf("%c%d", "nN"[i%2], i+1), database, s.token, s.dir, needs.args...)
 		if err != nil {
 			return err
 		}
@@ -166,7 +171,12 @@ func (s *site) startExecutors(ctx context.Context, centers []string, runFor time
 	return errors.New("the executors registered, but the center does not list them")
 }
 
-func (s *site) close() error {
+// close ends what open started. A center that runs already keeps nothing of it.
+func (s *site) close(ctx context.Context) error {
+	var err error
+	if s.flags.Center != "" && s.group != 0 {
+		err = s.leave(ctx)
+	}
 	for _, c := range s.counters {
 		c.kill()
 	}
@@ -176,9 +186,8 @@ func (s *site) close() error {
 	for _, p := range s.proxies {
 		p.close()
 	}
-	var err error
 	if s.db != nil {
-		err = s.db.Close()
+		err = errors.Join(err, s.db.Close())
 	}
 	if s.maria != nil {
 		err = errors.Join(err, s.maria.Stop())
@@ -189,16 +198,19 @@ func (s *site) close() error {
 	return err
 }
 
-// rings gives what reached all executors, by run id.
-func (s *site) rings() map[int64]ring {
-	out := map[int64]ring{}
+// rings gives what reached all executors.
+func (s *site) rings() map[call]ring {
+	out := map[call]ring{}
 	for _, c := range s.counters {
-		for id, r := range c.counted() {
-			if old, ok := out[id]; ok {
+		for key, r := range c.counted() {
+			if !s.extended {
+				key.at = 0 // the zone of the tables is not known
+			}
+			if old, ok := out[key]; ok {
 				r.times += old.times
 				r.first = min(r.first, old.first)
 			}
-			out[id] = r
+			out[key] = r
 		}
 	}
 	return out

@@ -96,7 +96,13 @@ type runRow struct {
 	Reason, Shard, Owner   string
 	RetryLeft, MissedFires int
 	First, Parent          int64
+	At                     int64 // epoch s of the trigger time; 0 without our columns
 }
+
+// call is what an executor is told of a run.
+type call struct{ run, job, at int64 } // at: trigger time, epoch s
+
+func (r *runRow) call() call { return call{r.ID, int64(r.Job), r.At} }
 
 // States of our column run_state.
 const (
@@ -130,6 +136,9 @@ func readRuns(ctx context.Context, s *site) ([]runRow, error) {
 				return nil, err
 			}
 			r.Shard, r.Reason, r.Owner = shard.String, reason.String, owner.String
+			if s.extended {
+				r.At = r.Planned / 1000
+			}
 			out = append(out, r)
 		}
 		if err := rows.Close(); err != nil {

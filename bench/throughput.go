@@ -42,7 +42,7 @@ func (c *ThroughputCmd) Run(ctx context.Context, flags *SiteFlags, out *Report) 
 			out.environment(ctx, s)
 		}
 		l, err := c.measure(ctx, s, rate)
-		if err = errors.Join(err, s.close()); err != nil {
+		if err = errors.Join(err, s.close(ctx)); err != nil {
 			return err
 		}
 		held := l.done >= sustained*float64(rate)
@@ -163,7 +163,7 @@ func (s *site) lateness(ctx context.Context, from, to time.Time) ([]time.Duratio
 	rings := s.rings()
 	var out []time.Duration
 	for _, r := range rows {
-		rung, ok := rings[r.ID]
+		rung, ok := rings[r.call()]
 		if ok && r.Planned >= from.UnixMilli() && r.Planned < to.UnixMilli() {
 			out = append(out, time.Duration(rung.first-r.Planned*1000)*time.Microsecond)
 		}

@@ -290,6 +290,10 @@ func TestKillOnlyWhatRuns(t *testing.T) {
 	require.NoError(t, w.KillRun(t.Context(), admin(), running.ID))
 	require.Equal(t, []int{j.ID}, w.out.killed)
 	require.Equal(t, model.ReasonKilled, w.out.ended[0].Reason)
+	w.out.silent = errors.New("connection refused")
+	running = storetest.Run(t, w.store, j, func(r *model.Run) { r.Phase, r.TriggerCode, r.Address = model.PhaseAccepted, 200, "http://a/" })
+	require.ErrorContains(t, w.KillRun(t.Context(), admin(), running.ID), "error.executor_silent")
+	require.Equal(t, model.Handled{RunID: running.ID, Reason: model.ReasonKillUntaken}, w.out.ended[1], "the note is taken back")
 }
 
 func TestPreview(t *testing.T) {

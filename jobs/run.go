@@ -284,21 +284,22 @@ func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) erro
 		return model.Errf(model.CodeInvalid, "error.not_running")
 	}
 	// Noted first: the executor's own report may be faster than ours.
-	if ok, err := s.store.MarkKill(ctx, &r, true); err != nil || !ok {
+	if ok, err := s.store.MarkKill(ctx, &r); err != nil || !ok {
 		if err == nil {
 			err = model.Errf(model.CodeInvalid, "error.not_running")
 		}
 		return err
 	}
 	if err := s.executors.Kill(ctx, r.Address, r.JobID); err != nil {
-		if _, merr := s.store.MarkKill(context.WithoutCancel(ctx), &r, false); merr != nil {
+		_, merr := s.ringer.Complete(context.WithoutCancel(ctx), []model.Handled{{RunID: id, Reason: model.ReasonKillUntaken}})
+		if merr != nil {
 			s.log.Error("cannot take back the note of a kill", "log_id", id, "error", merr)
 		}
 		return &model.Error{Code: model.CodeUnavailable, Key: "error.executor_silent", Args: map[string]any{"Address": r.Address}, Cause: err}
 	}
-	now := s.Now()
-	_, err = s.ringer.Complete(ctx, []model.Handled{{
-		RunID: id, Code: model.CodeFail, Reason: model.ReasonKilled, AtMS: now.UnixMilli(), Said: []model.Said{model.Say("killed_by", "Name", actor.Name)},
+	// Written even when the person has gone meanwhile: the order was taken.
+	_, err = s.ringer.Complete(context.WithoutCancel(ctx), []model.Handled{{
+		RunID: id, Code: model.CodeFail, Reason: model.ReasonKilled, AtMS: s.Now().UnixMilli(), Said: []model.Said{model.Say("killed_by", "Name", actor.Name)},
 	}})
 	s.log.Info("run killed", "log_id", id, "job_id", r.JobID, "user", actor.Name)
 	return err

@@ -28,7 +28,7 @@ type Store interface {
 	RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error)
 	LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error)
 	FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error)
-	MarkKill(ctx context.Context, r *model.Run, on bool) (bool, error)
+	MarkKill(ctx context.Context, r *model.Run) (bool, error)
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)
 
 	Groups(ctx context.Context, groups []int) ([]model.Group, error)

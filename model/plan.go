@@ -48,7 +48,7 @@ type Dispatch struct {
 }
 
 // Handled is the end of one run: reported by its executor, or decided by the
-// center (Reason lost or killed).
+// center (Reason lost or killed; ReasonKillUntaken ends nothing).
 type Handled struct {
 	RunID  int64
 	Code   int

@@ -52,6 +52,7 @@ const (
 	ReasonUnreached    = "unreachable"   // no connection to the address: nothing was sent
 	ReasonLost         = "lost"          // no callback and the executor does not know the run
 	ReasonKilled       = "killed"        // ended by a person
+	ReasonKillAsked    = "kill_asked"    // a person asks for its end; not known yet whether the executor takes the order
 	ReasonCovered      = "covered"       // ended by a later run of its job (COVER_EARLY)
 	ReasonTimeout      = "timeout"       // the executor ended it after its time
 	ReasonError        = "error"         // the executor reported a failure of its own

@@ -32,6 +32,10 @@ const (
 	PhaseMissed   RunPhase = 6 // was decided not to be made; Reason says why
 )
 
+// ReasonKillUntaken in a Handled says that an executor did not take the order to
+// end a run. It is never stored.
+const ReasonKillUntaken = "kill_untaken"
+
 // Run is one row of xxl_job_log: one decision to ring one executor for one job
 // at one planned instant.
 type Run struct {
@@ -69,6 +73,7 @@ type Run struct {
 	JobName     string // filled by list queries
 	Note        Note   // what the center says of the run, and whom it asked
 	RetryOf     int64  // of a retry that is not written down yet: the attempt before it
+	Corrected   bool   // while a late result is stored: the center had declared the run lost
 	Recounted   bool   // while a late result is stored: its earlier outcome was taken back
 	// ShardsLeft is filled for Follow when a shard succeeds: how many shards of
 	// its broadcast have not succeeded yet.
@@ -99,7 +104,7 @@ func (r *Run) Result() RunResult {
 	switch {
 	case r.HandleCode == CodeSuccess:
 		return ResultSucceeded
-	case r.HandleCode != 0 && r.Reason == ReasonKilled:
+	case r.HandleCode != 0 && (r.Reason == ReasonKilled || r.Reason == ReasonKillAsked):
 		return ResultKilled
 	case r.HandleCode != 0 && r.Reason == ReasonCovered:
 		return ResultCovered

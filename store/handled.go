@@ -30,12 +30,32 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 		}
 		count := tally{}
 		fires := s.outcomes(tx, count)
-		var won, late []model.Run
+		won, late := map[int64]*model.Run{}, map[int64]*model.Run{}
 		for i, h := range list {
 			r := rows[h.RunID]
 			switch {
 			case r == nil || ofAnother(r, h):
 				statuses[i] = model.HandledUnknown
+			case h.Reason == model.ReasonKillUntaken:
+				statuses[i] = model.HandledRepeat
+				if r.Reason != model.ReasonKillAsked {
+					continue
+				}
+				if won[r.ID] == nil { // else it is not counted yet
+					if err := fires.reopen(ctx, r); err != nil {
+						return err
+					}
+				}
+				ended, err := s.takeKillBack(ctx, tx, r, count)
+				if err == nil && won[r.ID] == nil {
+					err = s.writeKill(ctx, tx, r)
+					if ended {
+						late[r.ID] = r
+					}
+				}
+				if err != nil {
+					return err
+				}
 			case r.HandleCode == 0 && r.Phase != model.PhaseMissed:
 				statuses[i] = model.HandledStored
 				if r.FirstID != 0 || r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
@@ -45,7 +65,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 					}
 				}
 				s.applyHandled(r, h, count)
-				won = append(won, *r)
+				won[r.ID] = r
 			case r.HandleCode != 0 && r.Reason == model.ReasonLost && h.Reason == "":
 				statuses[i] = model.HandledCorrected
 				if err := fires.reopen(ctx, r); err != nil {
@@ -54,23 +74,30 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				if err := s.correct(ctx, tx, r, h, count, now); err != nil {
 					return err
 				}
-				late = append(late, *r)
+				late[r.ID] = r
 			default:
 				statuses[i] = model.HandledRepeat
+				if s.besideKill(r, h) && won[r.ID] == nil {
+					if err := s.writeKill(ctx, tx, r); err != nil {
+						return err
+					}
+				}
 			}
 		}
-		if err := s.markCovered(ctx, tx, won); err != nil {
+		ended := values(won)
+		if err := s.markCovered(ctx, tx, ended); err != nil {
 			return err
 		}
-		if err := s.writeHandled(ctx, tx, won, now); err != nil {
+		if err := s.writeHandled(ctx, tx, ended, now); err != nil {
 			return err
 		}
-		after, err := s.followAll(ctx, tx, append(slices.Clone(won), successes(slices.Clone(late))...), follow)
+		corrected := values(late)
+		after, err := s.followAll(ctx, tx, decided(slices.Concat(ended, following(corrected))), follow)
 		if err != nil {
 			return err
 		}
 		retried := retriedBy(after)
-		for _, part := range [][]model.Run{won, late} {
+		for _, part := range [][]model.Run{ended, corrected} {
 			for i := range part {
 				if err := fires.end(ctx, &part[i], retried[part[i].ID]); err != nil {
 					return err
@@ -139,10 +166,20 @@ func (s *Store) lockRuns(ctx context.Context, tx *sql.Tx, list []model.Handled) 
 	return rows, err
 }
 
-// successes leaves out what failed: a late failure starts no retry, for the
-// center's guess may have started one.
-func successes(runs []model.Run) []model.Run {
-	return slices.DeleteFunc(runs, func(r model.Run) bool { return r.HandleCode != model.CodeSuccess })
+// following leaves out late failures: the center's guess that the run was lost may have
+// started a retry. One whose kill was taken back has none yet.
+func following(runs []model.Run) []model.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r model.Run) bool { return r.HandleCode != model.CodeSuccess && r.Corrected })
+}
+
+// values gives the runs in the order of their ids, so that what follows from them
+// is locked and written in one order by all.
+func values(runs map[int64]*model.Run) []model.Run {
+	out := make([]model.Run, 0, len(runs))
+	for _, id := range slices.Sorted(maps.Keys(runs)) {
+		out = append(out, *runs[id])
+	}
+	return out
 }
 
 // applyHandled puts the result into the row in memory and into the report.
@@ -162,6 +199,8 @@ func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 	r.HandleCode, r.HandleMsg = h.Code, s.handledText(h)
 	r.Note.Own = h.Msg == "" && len(h.Said) > 0
 	switch {
+	case r.Reason == model.ReasonKillAsked:
+		holdResult(r, h)
 	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
 		// Ended because a person asked for it, whoever says so.
 	case h.Reason == "" && h.Code == model.CodeDiscarded:
@@ -180,7 +219,7 @@ func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 	r.FinishedMS = max(h.AtMS, r.AcceptedMS, r.SentMS) // clocks of two nodes differ
 	r.Note.Said = append(r.Note.Said, h.Said...)
 	r.Phase = model.PhaseFinished
-	if h.Code == model.CodeSuccess {
+	if r.HandleCode == model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 1, 0, 0)
 	} else {
 		count.add(r.TriggerTime, 0, 0, 1, 0)
@@ -236,6 +275,7 @@ func (s *Store) correct(ctx context.Context, tx *sql.Tx, r *model.Run, h model.H
 	if h.Code == model.CodeSuccess {
 		count.add(r.TriggerTime, 0, 1, -1, 0)
 	}
+	r.Corrected = true
 	r.HandleCode, r.HandleMsg, r.Reason, r.FinishedMS = h.Code, s.handledText(h), "", max(h.AtMS, r.AcceptedMS, r.SentMS)
 	r.Note.Said = append(r.Note.Said, model.Say("late_truth", "ReportedAt", now.UnixMilli()))
 	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, handle_time = ?, finished_time = ?, run_reason = NULL, run_note = ?

@@ -53,6 +53,9 @@ func reasonWhere(reason string) (string, []any) {
 	case known && info.Class == model.ClassNotSent:
 		return " AND " + isMissed + " AND run_reason = ?", []any{reason}
 	}
+	if reason == model.ReasonKilled { // also those of which nobody knows whether their executor took the order
+		return " AND " + isFailed + " AND run_reason IN (?, ?)", []any{reason, model.ReasonKillAsked}
+	}
 	return " AND " + isFailed + " AND run_reason = ?", []any{reason}
 }
 

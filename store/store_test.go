@@ -288,19 +288,6 @@ func TestHandled(t *testing.T) {
 			require.Equal(t, model.PhaseFinished, got.Phase)
 			require.EqualValues(t, 5, got.AcceptedMS, "not after its end")
 		})
-		t.Run("a kill that was asked for counts, whoever reports it", func(t *testing.T) {
-			r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.TriggerCode = model.PhaseAccepted, 200 })
-			ok, err := st.MarkKill(ctx, &r, true)
-			require.NoError(t, err)
-			require.True(t, ok)
-			store1(t, model.Handled{RunID: r.ID, Code: 500, Msg: "interrupted", AtMS: 5}, func(r model.Run, _ map[int]model.Job) []model.Run {
-				require.Equal(t, model.ReasonKilled, r.Reason)
-				return nil
-			})
-			ok, err = st.MarkKill(ctx, &r, true)
-			require.NoError(t, err)
-			require.False(t, ok, "it has ended")
-		})
 		t.Run("a late truth corrects the center's guess", func(t *testing.T) {
 			r := storetest.Run(t, st, j, sent)
 			store1(t, model.Handled{RunID: r.ID, Code: 500, Reason: model.ReasonLost, AtMS: 5}, nil)
@@ -330,7 +317,7 @@ func TestHandled(t *testing.T) {
 			rep, err := st.Report(ctx, t0, t0)
 			require.NoError(t, err)
 			require.Len(t, rep, 1)
-			require.Equal(t, model.DayCount{Day: "2026-01-01", Running: 0, Succeeded: 3, Failed: 2}, rep[0])
+			require.Equal(t, model.DayCount{Day: "2026-01-01", Running: 0, Succeeded: 3, Failed: 1}, rep[0])
 		})
 	})
 }

@@ -227,23 +227,3 @@ func (s *Store) DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit in
 	})
 	return removed, err
 }
-
-// MarkKill notes on a run in progress that a person asked for its end (or, with
-// on false, takes that back), so that its result counts as killed whoever
-// reports it first. The wire kills by job, so the note goes to all runs in
-// progress of the run's job at the run's address. It reports whether the run
-// itself was still in progress.
-func (s *Store) MarkKill(ctx context.Context, r *model.Run, on bool) (bool, error) {
-	var reason any
-	if on {
-		reason = model.ReasonKilled
-	}
-	open, err := matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE id = ? AND handle_code = 0 AND trigger_code IN (0, 200)`, reason, r.ID))
-	if err != nil || !open {
-		return false, err
-	}
-	_, err = s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_reason = ? WHERE job_id + 0 = ? AND run_state IN (?, ?)
-		AND executor_address = ? AND handle_code = 0 AND trigger_code IN (0, 200)`,
-		reason, r.JobID, model.PhaseUnknown, model.PhaseAccepted, r.Address)
-	return true, err
-}

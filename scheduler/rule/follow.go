@@ -40,7 +40,7 @@ func Follower(now time.Time, owner string) model.Follow {
 // person or a later run ended is not: it would end that later run in turn.
 func retried(reason string) bool {
 	info, known := model.ReasonOf(reason)
-	return !known || !info.Final
+	return reason != model.ReasonKillAsked && (!known || !info.Final)
 }
 
 // retryDelay is the wait before the next attempt; left is how many attempts the

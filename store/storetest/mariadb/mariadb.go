@@ -51,9 +51,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	m := &Server{dir: dir, daemon: daemon}
-	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data")}
+	// A folder for temporary tables of its own: servers that start remove those of
+	// others from a shared one.
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(tmp, 0o700); err != nil {
+		return nil, errors.Join(err, m.clean())
+	}
+	args := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--tmpdir=" + tmp}
 	if os.Geteuid() == 0 { // the server refuses to run as root
-		if err := giveToMySQL(dir); err != nil {
+		if err := errors.Join(giveToMySQL(dir), giveToMySQL(tmp)); err != nil {
 			return nil, errors.Join(err, m.clean())
 		}
 		args = append(args, "--user=mysql")
@@ -138,6 +144,18 @@ func (m *Server) Create(ctx context.Context, name string) (string, error) {
 // Restart ends the server, gently or with kill -9, lets it be away for a while
 // and starts it again on its data. It returns when the server answers.
 func (m *Server) Restart(ctx context.Context, kill bool, away time.Duration) error {
+	if err := m.end(kill); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(away):
+	}
+	return m.start(context.WithoutCancel(ctx))
+}
+
+// end ends the process, gently or with kill -9.
+func (m *Server) end(kill bool) error {
 	sig := os.Signal(syscall.SIGTERM)
 	if kill {
 		sig = syscall.SIGKILL
@@ -146,9 +164,30 @@ func (m *Server) Restart(ctx context.Context, kill bool, away time.Duration) err
 		return err
 	}
 	<-m.done
-	select {
-	case <-ctx.Done():
-	case <-time.After(away):
+	return nil
+}
+
+// Copy puts a copy of the data aside for Restore. The server is away meanwhile.
+func (m *Server) Copy(ctx context.Context) error {
+	if err := m.end(false); err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "cp", "-a", filepath.Join(m.dir, "data"), filepath.Join(m.dir, "copy")).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("copy the data: %w: %s", err, out)
+	}
+	return errors.Join(err, m.start(context.WithoutCancel(ctx)))
+}
+
+// Restore kills the server and starts it again on the data that Copy put aside: what
+// was committed since is forgotten.
+func (m *Server) Restore(ctx context.Context) error {
+	if err := m.end(true); err != nil {
+		return err
+	}
+	data := filepath.Join(m.dir, "data")
+	if err := errors.Join(os.RemoveAll(data), os.Rename(filepath.Join(m.dir, "copy"), data)); err != nil {
+		return err
 	}
 	return m.start(context.WithoutCancel(ctx))
 }
