@@ -252,7 +252,7 @@ func TestShortCheck(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
 			flags := &SiteFlags{Engine: c.engine, Durable: true, Nodes: c.nodes, Executors: 3}
-			cmd := &CheckerCmd{Jobs: 40, Duration: c.time, Seed: 11, Faults: c.faults, Takeover: 12 * time.Second}
+			cmd := &CheckerCmd{Jobs: 40, Duration: c.time, Seed: 11, Faults: c.faults, Takeover: 6 * time.Second}
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			err := cmd.Run(ctx, flags, &Report{out: &out, command: fmt.Sprintf("the short check on %s", c.engine)})

@@ -49,6 +49,10 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 		TriggerType: trigger, Owner: s.ringer.Owner(), FireKey: "m:" + rand.Text(),
 	}
 	runID, err := s.store.InsertRun(ctx, run, now)
+	if err != nil && model.CodeOf(err) == "" { // certainly not written
+		s.log.Error("a run that was asked for could not be written", "job_id", id, "user", actor.Name, "error", err)
+		return 0, &model.Error{Code: model.CodeUnavailable, Key: "error.nothing_changed", Cause: err}
+	}
 	if err != nil {
 		return 0, err
 	}

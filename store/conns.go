@@ -5,20 +5,22 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// conns knows the network connections of a pool, so that those that have died in
+// conns knows the network connections of a store, so that those that have died in
 // silence can be dropped: a firewall that lost its state answers nothing, and whoever
 // waits for an answer waits until its time-out.
 type conns struct {
-	mu     sync.Mutex
-	open   map[net.Conn]uint64 // by their number in the order of dialling
-	dialed uint64
+	now func() time.Time
+
+	mu   sync.Mutex
+	open map[*knownConn]bool
 }
 
-func newConns() *conns { return &conns{open: map[net.Conn]uint64{}} }
+func newConns(now func() time.Time) *conns { return &conns{now: now, open: map[*knownConn]bool{}} }
 
 // dial connects; the connection is known until it is closed.
 func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -28,41 +30,45 @@ func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, err
 	}
 	k := &knownConn{Conn: nc, of: c}
+	k.heard.Store(c.now().UnixNano())
 	c.mu.Lock()
-	c.dialed++
-	c.open[k] = c.dialed
+	c.open[k] = true
 	c.mu.Unlock()
 	return k, nil
 }
 
-// mark is the number of the last connection that was dialled.
-func (c *conns) mark() uint64 {
+// dropSilent closes what has heard nothing since the moment. Whoever waits on one of
+// them gets an error at once and dials anew; an idle one is no loss.
+func (c *conns) dropSilent(since time.Time) int {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.dialed
-}
-
-// dropUpTo closes what was dialled up to the mark. Whoever waits on one of them gets an
-// error at once and dials anew.
-func (c *conns) dropUpTo(mark uint64) int {
-	c.mu.Lock()
-	var old []net.Conn
-	for nc, number := range c.open {
-		if number <= mark {
-			old = append(old, nc)
+	var silent []*knownConn
+	for k := range c.open {
+		if k.heard.Load() < since.UnixNano() {
+			silent = append(silent, k)
 		}
 	}
 	c.mu.Unlock()
-	for _, nc := range old {
-		_ = nc.Close() // it is dead
+	for _, k := range silent {
+		_ = k.Close() // it is dead
 	}
-	return len(old)
+	return len(silent)
 }
 
-// knownConn is a connection that says when it is closed.
+// knownConn is a connection that remembers when it heard of the server, and says when
+// it is closed.
 type knownConn struct {
 	net.Conn
-	of *conns
+	of    *conns
+	heard atomic.Int64 // ns
+}
+
+// Read implements net.Conn.
+func (k *knownConn) Read(b []byte) (int, error) {
+	n, err := k.Conn.Read(b)
+	if n > 0 {
+		k.heard.Store(k.of.now().UnixNano())
+	}
+	return n, err
 }
 
 // Close implements net.Conn.

@@ -49,6 +49,7 @@ func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
 	if s.beats == nil {
 		return s.beatOn(ctx, s.w, n)
 	}
+	began := s.conns.now()
 	soon, cancel := context.WithTimeout(ctx, beatPatience)
 	defer cancel()
 	ok, err := s.beatOn(soon, s.w, n)
@@ -57,23 +58,23 @@ func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
 	}
 	// The server does not answer, or only those that were connected before do not hear
 	// it any more: a firewall that lost its state drops them in silence.
-	mark := s.conns.mark()
 	fresh, cancelFresh := context.WithTimeout(ctx, beatPatience)
 	defer cancelFresh()
-	if ok, err = s.beatOn(fresh, s.beats, n); err == nil && s.deaf(ctx) {
-		s.log.Warn("database connections had died in silence and were dropped", "count", s.conns.dropUpTo(mark))
+	if ok, err = s.beatOn(fresh, s.beats, n); err != nil {
+		return ok, err
+	}
+	select { // a server that was only slow answers the others now
+	case <-ctx.Done():
+	case <-time.After(answerGrace):
+		if dropped := s.conns.dropSilent(began); dropped > 0 {
+			s.log.Warn("database connections that had died in silence were dropped", "count", dropped)
+		}
 	}
 	return ok, err
 }
 
-// deaf reports whether the pool still gets no answer, now that a fresh connection has
-// got one: then it is not the server that was slow.
-func (s *Store) deaf(ctx context.Context) bool {
-	soon, cancel := context.WithTimeout(ctx, beatPatience/2)
-	defer cancel()
-	var one int
-	return s.w.QueryRowContext(soon, `SELECT 1`).Scan(&one) != nil && soon.Err() != nil && ctx.Err() == nil
-}
+// answerGrace is how long after a fresh connection was answered the others have time.
+const answerGrace = 200 * time.Millisecond
 
 // beatPatience is how long one try to beat may take.
 const beatPatience = 1500 * time.Millisecond

@@ -90,7 +90,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.conns = newConns()
+		s.conns = newConns(time.Now)
 		cfg.DialFunc = s.conns.dial
 		cfg.Logger = driverLog{o.Logger}
 		pages, err := mysql.NewConnector(cfg)

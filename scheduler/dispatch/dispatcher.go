@@ -119,7 +119,7 @@ func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
 		ahead:    newAhead(), early: make(chan []*model.Run, 8),
-		Gone: func(string, time.Time) {}, Nudge: func() {},
+		Gone: func(string, time.Time) {}, Nudge: func() {}, Unsettled: func() {},
 		unsent: map[int64]unsentRun{},
 	}
 	d.reloads = loop.NewBatcher(maxBatch, d.load)

@@ -87,6 +87,7 @@ const unsentMax = 20000
 // noteUnsent remembers a run whose claim failed or came too late: it may be written
 // down as claimed, and this node knows that it was not sent.
 func (d *Dispatcher) noteUnsent(j *job) {
+	defer d.Unsettled()
 	d.unsentMu.Lock()
 	defer d.unsentMu.Unlock()
 	if len(d.unsent) < unsentMax {

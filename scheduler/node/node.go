@@ -53,7 +53,7 @@ type Node struct {
 // Join announces the process. Rows of an earlier process of the same name carry
 // an older epoch and are therefore up for adoption at once.
 func (n *Node) Join(ctx context.Context, now time.Time) error {
-	epoch, err := n.Store.JoinNode(ctx, n.Cfg.NodeName, n.Cfg.Version, n.Cfg.URL, n.Cfg.NodeDeadAfter.Milliseconds())
+	epoch, err := n.announce(ctx)
 	if err != nil {
 		return fmt.Errorf("join the nodes: %w", err)
 	}
@@ -63,6 +63,24 @@ func (n *Node) Join(ctx context.Context, now time.Time) error {
 	n.working = n.alive
 	n.mu.Unlock()
 	return n.refresh(ctx)
+}
+
+// announce writes the name down. Where the name cannot be told from that of a living
+// node it waits until that one must have beaten again: a process that was killed and
+// started anew with its name in other letters finds itself.
+func (n *Node) announce(ctx context.Context) (int64, error) {
+	const step = 500 * time.Millisecond
+	for waited := time.Duration(0); ; waited += step {
+		epoch, err := n.Store.JoinNode(ctx, n.Cfg.NodeName, n.Cfg.Version, n.Cfg.URL, n.Cfg.NodeDeadAfter.Milliseconds())
+		if model.CodeOf(err) != model.CodeConflict || waited > n.Cfg.NodeDeadAfter {
+			return epoch, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, err
+		case <-time.After(step):
+		}
+	}
 }
 
 // Owner is the identity that this process writes into rows: the fencing token.
