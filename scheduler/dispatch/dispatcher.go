@@ -87,6 +87,7 @@ type Dispatcher struct {
 	results    *loop.Batcher[model.Handled, model.HandledStatus]
 	accepts    *accepts
 	Nudge      func()                              // new planned runs may be there
+	Unsettled  func()                              // claims failed: what they left is to be put back soon
 	Gone       func(address string, now time.Time) // nothing listened there
 	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
 	counts     counts
