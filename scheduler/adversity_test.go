@@ -134,14 +134,17 @@ func TestClaimedBeforeAndRungAtTheInstant(t *testing.T) {
 			}
 			m.put(r)
 		}
-		s := New(m, exec, small())
+		cfg := small()
+		cfg.FastWorkers = 128
+		s := New(m, exec, cfg)
 		require.NoError(t, s.Start(t.Context()))
 		time.Sleep(1990 * time.Millisecond)
 		require.Empty(t, exec.at, "never before the instant")
 		m.mu.Lock()
 		require.Len(t, m.claimed, 18)
 		m.mu.Unlock()
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // the instant
+		synctest.Wait()
 		exec.mu.Lock()
 		for id := range int64(18) {
 			require.Equal(t, instant, exec.at[id+1])

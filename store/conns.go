@@ -37,13 +37,23 @@ func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, er
 	return k, nil
 }
 
-// dropSilent closes what has heard nothing since the moment. Whoever waits on one of
-// them gets an error at once and dials anew; an idle one is no loss.
+// dropSilent closes what has heard nothing since the moment, also idle ones. Whoever
+// waits on one of them gets an error at once and dials anew.
 func (c *conns) dropSilent(since time.Time) int {
+	return c.drop(func(k *knownConn) bool { return k.heard.Load() < since.UnixNano() })
+}
+
+// dropWaiting closes those on which an answer has been awaited for so long.
+func (c *conns) dropWaiting(long time.Duration) int {
+	before := c.now().Add(-long).UnixNano()
+	return c.drop(func(k *knownConn) bool { return k.asked.Load() > k.heard.Load() && k.asked.Load() < before })
+}
+
+func (c *conns) drop(dead func(*knownConn) bool) int {
 	c.mu.Lock()
 	var silent []*knownConn
 	for k := range c.open {
-		if k.heard.Load() < since.UnixNano() {
+		if dead(k) {
 			silent = append(silent, k)
 		}
 	}
@@ -59,7 +69,8 @@ func (c *conns) dropSilent(since time.Time) int {
 type knownConn struct {
 	net.Conn
 	of    *conns
-	heard atomic.Int64 // ns
+	heard atomic.Int64 // when the server was heard last, ns
+	asked atomic.Int64 // when it was asked first since then, ns
 }
 
 // Read implements net.Conn.
@@ -69,6 +80,14 @@ func (k *knownConn) Read(b []byte) (int, error) {
 		k.heard.Store(k.of.now().UnixNano())
 	}
 	return n, err
+}
+
+// Write implements net.Conn.
+func (k *knownConn) Write(b []byte) (int, error) {
+	if k.asked.Load() <= k.heard.Load() {
+		k.asked.Store(k.of.now().UnixNano())
+	}
+	return k.Conn.Write(b)
 }
 
 // Close implements net.Conn.

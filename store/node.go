@@ -53,6 +53,10 @@ func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
 	soon, cancel := context.WithTimeout(ctx, beatPatience)
 	defer cancel()
 	ok, err := s.beatOn(soon, s.w, n)
+	if err == nil && s.conns.now().Sub(began) < answerGrace {
+		// The server is well: who waits on it for seconds waits on a dead connection.
+		s.sayDropped(s.conns.dropWaiting(deadAnswer))
+	}
 	if err == nil || soon.Err() == nil || ctx.Err() != nil {
 		return ok, err
 	}
@@ -66,12 +70,19 @@ func (s *Store) Beat(ctx context.Context, n model.Node) (bool, error) {
 	select { // a server that was only slow answers the others now
 	case <-ctx.Done():
 	case <-time.After(answerGrace):
-		if dropped := s.conns.dropSilent(began); dropped > 0 {
-			s.log.Warn("database connections that had died in silence were dropped", "count", dropped)
-		}
+		s.sayDropped(s.conns.dropSilent(began))
 	}
 	return ok, err
 }
+
+func (s *Store) sayDropped(n int) {
+	if n > 0 {
+		s.log.Warn("database connections that had died in silence were dropped", "count", n)
+	}
+}
+
+// deadAnswer is longer than any statement waits for a lock.
+const deadAnswer = 3100 * time.Millisecond
 
 // answerGrace is how long after a fresh connection was answered the others have time.
 const answerGrace = 200 * time.Millisecond

@@ -90,8 +90,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.conns = newConns(time.Now)
-		cfg.DialFunc = s.conns.dial
 		cfg.Logger = driverLog{o.Logger}
 		pages, err := mysql.NewConnector(cfg)
 		if err != nil {
@@ -115,6 +113,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		// A server that has become read-only is not the one to write to any more: the
 		// driver then takes another connection.
 		cfg.RejectReadOnly = true
+		s.conns = newConns(time.Now)
+		cfg.DialFunc = s.conns.dial
 		cfg.ReadTimeout, cfg.WriteTimeout = 8*time.Second, 8*time.Second
 		work, err := mysql.NewConnector(cfg)
 		if err != nil {
