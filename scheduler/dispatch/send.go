@@ -111,6 +111,9 @@ type unsentRun struct {
 // placeTime is how long one pass puts back.
 const placeTime = 4 * time.Second
 
+// lateCommit is how long after its answer was lost a commit may still be written.
+const lateCommit = 4 * time.Second
+
 // PutBackUnsent makes such runs planned again. What cannot be put back now, or not in
 // a few seconds, is left for the next time.
 func (d *Dispatcher) PutBackUnsent(ctx context.Context) error {
@@ -124,9 +127,13 @@ func (d *Dispatcher) PutBackUnsent(ctx context.Context) error {
 		if d.cfg.Now().Sub(began) > placeTime {
 			break
 		}
-		if _, e := d.store.Unclaim(ctx, d.node.Owner(), id, r.address, r.failedMS, d.cfg.Now()); e != nil {
+		back, e := d.store.Unclaim(ctx, d.node.Owner(), id, r.address, r.failedMS, d.cfg.Now())
+		if e != nil {
 			err = e
 			continue
+		}
+		if !back && d.cfg.Now().UnixMilli()-r.failedMS < lateCommit.Milliseconds() {
+			continue // the claim may still be written down
 		}
 		delete(list, id)
 	}
