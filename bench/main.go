@@ -19,6 +19,8 @@ type cli struct {
 	Checker    CheckerCmd    `cmd:"" help:"For every job and planned instant: made exactly once? Under faults."`
 	Throughput ThroughputCmd `cmd:"" help:"The highest sustained rate of completed runs."`
 	Burst      BurstCmd      `cmd:"" help:"Many jobs due at one instant."`
+	Dead       DeadCmd       `cmd:"" help:"Jobs whose executor has no address beside living ones."`
+	Overload   OverloadCmd   `cmd:"" help:"More than the machine sustains for a while: when is the backlog gone?"`
 	Scale      ScaleCmd      `cmd:"" help:"The cost of a scan with few and with a million stored jobs."`
 	History    HistoryCmd    `cmd:"" help:"The pages with millions of stored runs."`
 }
