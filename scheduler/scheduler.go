@@ -70,7 +70,7 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 	keep := &upkeep.Upkeep{Store: store, Cfg: cfg, Leads: s.node.Leads}
 	jitter := func(d time.Duration) time.Duration { return rand.N(d) }
 	s.loops = []*loop.Loop{
-		{Name: "plan", Every: time.Second, Body: planner.Plan},
+		{Name: "plan", Every: time.Second, Phase: 300 * time.Millisecond, Body: planner.Plan},
 		s.fetch,
 		adopt,
 		{Name: "beat", Every: time.Second, Body: func(ctx context.Context, now time.Time) error {

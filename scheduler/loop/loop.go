@@ -22,6 +22,10 @@ type Loop struct {
 	// Nudged is the body of a pass that was asked for.
 	Nudged func(ctx context.Context, now time.Time) error
 
+	// Phase is when in each period the passes begin, by the wall clock; 0 = wherever the
+	// loop was started. Schedules fire on whole seconds: what can wait keeps away from them.
+	Phase time.Duration
+
 	Jitter func(time.Duration) time.Duration // optional: spreads the passes of many nodes
 
 	mu     sync.Mutex
@@ -41,8 +45,8 @@ type Liveness struct {
 }
 
 func (l *Loop) Run(ctx context.Context, now func() time.Time, log *slog.Logger) {
-	ticker := time.NewTicker(l.Every)
-	defer ticker.Stop()
+	timer := time.NewTimer(l.wait(now()))
+	defer timer.Stop()
 	for {
 		if l.Jitter != nil {
 			select {
@@ -51,18 +55,31 @@ func (l *Loop) Run(ctx context.Context, now func() time.Time, log *slog.Logger) 
 			case <-time.After(l.Jitter(l.Every / 4)):
 			}
 		}
+		timer.Reset(l.wait(now())) // the pass counts
 		l.once(ctx, now, log, l.Body)
 		for waiting := true; waiting; {
 			select {
 			case <-ctx.Done():
 				return
-			case <-ticker.C:
+			case <-timer.C:
 				waiting = false
 			case <-l.Nudge: // nil blocks for ever
 				l.once(ctx, now, log, l.Nudged)
 			}
 		}
 	}
+}
+
+// wait is how long it is to the next pass.
+func (l *Loop) wait(now time.Time) time.Duration {
+	if l.Phase == 0 {
+		return l.Every
+	}
+	next := now.Truncate(l.Every).Add(l.Phase)
+	for !next.After(now.Add(l.Every / 4)) { // a pass of its own every period, or so
+		next = next.Add(l.Every)
+	}
+	return next.Sub(now)
 }
 
 // Wake asks for a pass at once; it does not wait.
