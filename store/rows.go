@@ -39,18 +39,26 @@ func (s *Store) updateRows(ctx context.Context, tx *sql.Tx, ids []int64, fixed s
 	return total, nil
 }
 
-// split sorts the sets into those whose value is the same for all rows of a statement
-// and the others.
-func split(sets []rowSet, at, n int) (alike, own []rowSet) {
+// column is a rowSet with its values for the rows of one statement.
+type column struct {
+	rowSet
+	values []any
+}
+
+// split computes the values and sorts the sets into those whose value is the same for
+// all rows of a statement and the others.
+func split(sets []rowSet, at, n int) (alike, own []column) {
 	for _, x := range sets {
+		c := column{x, make([]any, n)}
 		same := true
-		for i := 1; i < n && same; i++ {
-			same = x.value(at+i) == x.value(at)
+		for i := range n {
+			c.values[i] = x.value(at + i)
+			same = same && c.values[i] == c.values[0]
 		}
 		if same {
-			alike = append(alike, x)
+			alike = append(alike, c)
 		} else {
-			own = append(own, x)
+			own = append(own, c)
 		}
 	}
 	return alike, own
@@ -69,7 +77,7 @@ func mysqlRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, a
 	alike, own := split(sets, at, len(ids))
 	assign, args := []string{}, []any{}
 	for _, x := range alike {
-		assign, args = append(assign, x.sql("?")), append(args, x.value(at))
+		assign, args = append(assign, x.sql("?")), append(args, x.values[0])
 	}
 	place := ""
 	if len(own) > 0 {
@@ -87,9 +95,7 @@ func mysqlRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, a
 			value = "CAST(" + value + " AS SIGNED)"
 		}
 		assign = append(assign, x.sql(value))
-		for i := range ids {
-			args = append(args, x.value(at+i))
-		}
+		args = append(args, x.values...)
 	}
 	if fixed != "" {
 		assign, args = append(assign, fixed), append(args, fixedArgs...)
@@ -103,7 +109,7 @@ func sqliteRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, 
 	alike, own := split(sets, at, len(ids))
 	assign, args := []string{}, []any{}
 	for _, x := range alike {
-		assign, args = append(assign, x.sql("?")), append(args, x.value(at))
+		assign, args = append(assign, x.sql("?")), append(args, x.values[0])
 	}
 	for k, x := range own {
 		assign = append(assign, x.sql("v.column"+strconv.Itoa(k+2)))
@@ -114,7 +120,7 @@ func sqliteRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, 
 	for i, id := range ids {
 		args = append(args, id)
 		for _, x := range own {
-			args = append(args, x.value(at+i))
+			args = append(args, x.values[i])
 		}
 	}
 	args = append(args, whereArgs...)
