@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -329,11 +330,13 @@ func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason
 	if err != nil || len(runs) == 0 {
 		return err
 	}
-	return s.cancel(ctx, tx, runs, reason, now)
+	return s.cancel(ctx, tx, runs, reason, model.Say(reason), now)
 }
 
-// cancel turns planned runs, which are locked, into missed ones.
-func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason string, now time.Time) error {
+// cancel turns planned runs, which are locked, into missed ones; said says so in the
+// place of what they waited for.
+func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason string, said model.Said, now time.Time) error {
+	slices.SortFunc(runs, func(a, b model.Run) int { return cmp.Compare(a.ID, b.ID) })
 	count := tally{}
 	fires := s.outcomes(tx, count)
 	ids := make([]int64, len(runs))
@@ -341,17 +344,16 @@ func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason
 		r := &runs[i]
 		ids[i] = r.ID
 		count.add(r.TriggerTime, -1, 0, 0, 1)
-		r.Phase, r.TriggerCode, r.Reason = model.PhaseMissed, model.CodeMissed, reason
+		r.Phase, r.TriggerCode, r.Reason, r.Note.Said = model.PhaseMissed, model.CodeMissed, reason, []model.Said{said}
 		if err := fires.end(ctx, r, false); err != nil {
 			return err
 		}
 	}
-	err := chunks(ids, 500, func(part []int64) error {
-		args := []any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}
-		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?,
-			fire_key = NULL, alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, append(args, anys(part)...)...)
-		return err
-	})
+	_, err := s.updateRows(ctx, tx, ids, `run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?, fire_key = NULL, alarm_status = 1`,
+		[]any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}, []rowSet{
+			{"trigger_msg", "", func(i int) any { return null(s.triggerText("", runs[i].Note)) }, false},
+			{"run_note", "", func(i int) any { return null(runs[i].Note.Encode()) }, false},
+		}, "", nil)
 	if err != nil {
 		return err
 	}
@@ -368,7 +370,7 @@ func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int, kinds []mo
 		return nil, err
 	}
 	err = chunks(found, 500, func(part []int64) error {
-		list, err := s.queryRuns(ctx, tx, brief, `SELECT `+runShort+` FROM xxl_job_log
+		list, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log
 			WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND trigger_type IN (`+marks(len(kinds))+`)`+s.d.forUpdate,
 			slices.Concat(anys(part), []any{model.PhasePlanned}, anys(kinds))...)
 		runs = append(runs, list...)
