@@ -340,6 +340,10 @@ func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason
 	count := tally{}
 	fires := s.outcomes(tx, count)
 	ids := make([]int64, len(runs))
+	freed := 1 // a new definition may plan the same instants
+	if reason == model.ReasonTakenBack {
+		freed = 0
+	}
 	for i := range runs {
 		r := &runs[i]
 		ids[i] = r.ID
@@ -349,8 +353,9 @@ func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason
 			return err
 		}
 	}
-	_, err := s.updateRows(ctx, tx, ids, `run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?, fire_key = NULL, alarm_status = 1`,
-		[]any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}, []rowSet{
+	_, err := s.updateRows(ctx, tx, ids, `run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?, alarm_status = 1,
+		fire_key = CASE WHEN ? = 1 THEN NULL ELSE fire_key END`,
+		[]any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli(), freed}, []rowSet{
 			{"trigger_msg", "", func(i int) any { return null(s.triggerText("", runs[i].Note)) }, false},
 			{"run_note", "", func(i int) any { return null(runs[i].Note.Encode()) }, false},
 		}, "", nil)

@@ -158,6 +158,9 @@ func TestPages(t *testing.T) {
 		{"/runs/88214000", admin, 200, []string{"java.lang.IllegalStateException\nat Rates.run"}, []string{"00c0ef", "alert(9)"}},
 		{"/runs/1031001", olga, 404, []string{"#error"}, nil},
 		{"/runs/88214999/kill", admin, 200, []string{"#confirm", "Search index shards"}, nil},
+		{"/runs/88214910", olga, 200, []string{"#take-back"}, []string{"#kill"}},
+		{"/runs/88214910/takeback", olga, 200, []string{"#confirm", "has not been sent yet"}, nil},
+		{"/runs/1031001/takeback", olga, 404, []string{"#error"}, nil},
 		{"/runs/88214871/log", olga, 200, []string{"fetching daily reference rates"}, []string{"<html"}},
 		{"/executors", admin, 200, []string{"#executor-row", "#unassigned", "mail-worker", "4 s ago", "silent"}, nil},
 		{"/executors", olga, 403, []string{"#error"}, []string{"mail-worker"}},
@@ -339,7 +342,8 @@ func TestActions(t *testing.T) {
 	for _, c := range []struct{ path, call, to string }{
 		{"/jobs/1039/start", "start 1039", "/jobs"}, {"/jobs/1039/stop", "stop 1039", "/jobs"},
 		{"/jobs/1039/delete", "delete 1039", "/jobs"}, {"/jobs/1039/run", "run 1039  ", "/runs/88214999"},
-		{"/runs/88214999/kill", "kill 88214999", "/runs/88214999"}, {"/executors/1/delete", "delete executor 1", "/executors"},
+		{"/runs/88214999/kill", "kill 88214999", "/runs/88214999"},
+		{"/runs/88214910/takeback", "take back 88214910", "/runs/88214910"}, {"/executors/1/delete", "delete executor 1", "/executors"},
 	} {
 		s := newSite(t).login("admin")
 		res := s.post(c.path)
