@@ -82,9 +82,8 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 // missing. Days from before there was a ledger, or of a Java admin alone, are shown by
 // the daily report.
 func (s *Service) days(ctx context.Context, d *Dashboard) error {
-	y, m, day := s.Now().Date()
-	last := time.Date(y, m, day, 0, 0, 0, 0, s.loc)
-	first := last.AddDate(0, 0, 1-reportDays)
+	last := s.Now()
+	first := model.DayStart(last, 1-reportDays)
 	lines, err := s.store.Ledger(ctx, first, last)
 	if err != nil {
 		return err
@@ -107,7 +106,7 @@ func (s *Service) days(ctx context.Context, d *Dashboard) error {
 		}
 	}
 	for i := reportDays - 1; i >= 0; i-- {
-		key := last.AddDate(0, 0, -i).Format(time.DateOnly)
+		key := model.Day(last, -i)
 		d.Days = append(d.Days, model.NewLedger(key, byDay[key]))
 	}
 	d.Today = d.Days[len(d.Days)-1]

@@ -69,7 +69,6 @@ type Run struct {
 	JobName     string // filled by list queries
 	Note        Note   // what the center says of the run, and whom it asked
 	RetryOf     int64  // of a retry that is not written down yet: the attempt before it
-	Recounted   bool   // while a late result is stored: its earlier outcome was taken back
 	// ShardsLeft is filled for Follow when a shard succeeds: how many shards of
 	// its broadcast have not succeeded yet.
 	ShardsLeft int

@@ -40,7 +40,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				statuses[i] = model.HandledStored
 				if r.FirstID != 0 || r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
 					// One of many attempts, or it had seemed that no executor had taken it.
-					if err := fires.reopen(ctx, r); err != nil {
+					if err := fires.touch(ctx, []*model.Run{r}, nil); err != nil {
 						return err
 					}
 				}
@@ -48,7 +48,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				won = append(won, *r)
 			case r.HandleCode != 0 && r.Reason == model.ReasonLost && h.Reason == "":
 				statuses[i] = model.HandledCorrected
-				if err := fires.reopen(ctx, r); err != nil {
+				if err := fires.touch(ctx, []*model.Run{r}, nil); err != nil {
 					return err
 				}
 				if err := s.correct(ctx, tx, r, h, count, now); err != nil {
@@ -72,15 +72,16 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 		retried := retriedBy(after)
 		for _, part := range [][]model.Run{won, late} {
 			for i := range part {
-				if err := fires.end(ctx, &part[i], retried[part[i].ID]); err != nil {
-					return err
-				}
+				fires.end(&part[i], retried[part[i].ID])
 			}
 		}
 		if err := s.quiet(ctx, tx, retried); err != nil {
 			return err
 		}
 		if err := s.insertFresh(ctx, tx, after, now); err != nil {
+			return err
+		}
+		if err := fires.settle(ctx); err != nil {
 			return err
 		}
 		return s.addTally(ctx, tx, count, now)

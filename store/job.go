@@ -339,6 +339,9 @@ func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason
 	slices.SortFunc(runs, func(a, b model.Run) int { return cmp.Compare(a.ID, b.ID) })
 	count := tally{}
 	fires := s.outcomes(tx, count)
+	if err := fires.touch(ctx, withHistory(runs), nil); err != nil {
+		return err
+	}
 	ids := make([]int64, len(runs))
 	freed := 1 // a new definition may plan the same instants
 	if reason == model.ReasonTakenBack {
@@ -349,9 +352,7 @@ func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason
 		ids[i] = r.ID
 		count.add(r.TriggerTime, -1, 0, 0, 1)
 		r.Phase, r.TriggerCode, r.Reason, r.Note.Said = model.PhaseMissed, model.CodeMissed, reason, []model.Said{said}
-		if err := fires.end(ctx, r, false); err != nil {
-			return err
-		}
+		fires.end(r, false)
 	}
 	_, err := s.updateRows(ctx, tx, ids, `run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?, alarm_status = 1,
 		fire_key = CASE WHEN ? = 1 THEN NULL ELSE fire_key END`,
@@ -360,6 +361,9 @@ func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason
 			{"run_note", "", func(i int) any { return null(runs[i].Note.Encode()) }, false},
 		}, "", nil)
 	if err != nil {
+		return err
+	}
+	if err := fires.settle(ctx); err != nil {
 		return err
 	}
 	return s.addTally(ctx, tx, count, now)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -39,21 +40,29 @@ func statusWhere(status model.RunStatus) string {
 
 // reasonWhere selects runs whose outcome is the reason.
 func reasonWhere(reason string) (string, []any) {
-	ended := []any{model.ReasonKilled, model.ReasonCovered, model.ReasonLost}
-	info, known := model.ReasonOf(reason)
-	switch {
-	case reason == model.ReasonTimeout:
-		return " AND handle_code = 502 AND COALESCE(run_reason, '') NOT IN (?, ?, ?)", ended
-	case reason == model.ReasonError:
-		var all []any
-		for _, r := range model.Reasons() {
+	const is, code = `COALESCE(run_reason, '')`, `handle_code`
+	info, _ := model.ReasonOf(reason)
+	of, other := isFailed, model.ReasonError
+	if info.Class == model.ClassNotSent {
+		of, other = isMissed, model.ReasonMisfire
+	}
+	var all []any // the others of its class
+	for _, r := range model.Reasons() {
+		if r.Class == info.Class && r.Code != other {
 			all = append(all, r.Code)
 		}
-		return " AND " + isFailed + " AND handle_code <> 502 AND COALESCE(run_reason, '') NOT IN (" + marks(len(all)) + ")", all
-	case known && info.Class == model.ClassNotSent:
-		return " AND " + isMissed + " AND run_reason = ?", []any{reason}
 	}
-	return " AND " + isFailed + " AND run_reason = ?", []any{reason}
+	where := " AND " + of
+	switch reason {
+	case model.ReasonKilled, model.ReasonCovered, model.ReasonLost: // more than what the executor says
+		return where + " AND " + is + " = ?", []any{reason}
+	case model.ReasonTimeout:
+		return where + " AND (" + code + " = 502 AND " + is + " NOT IN (?, ?, ?) OR " + code + " <> 502 AND " + is + " = ?)",
+			[]any{model.ReasonKilled, model.ReasonCovered, model.ReasonLost, reason}
+	case other:
+		return where + " AND " + code + " <> 502 AND " + is + " NOT IN (" + marks(len(all)) + ")", all
+	}
+	return where + " AND " + code + " <> 502 AND " + is + " = ?", []any{reason}
 }
 
 // periodWhere selects by trigger time, of fires by that of the first attempt.
@@ -65,12 +74,16 @@ func (s *Store) periodWhere(f model.RunFilter) (string, []any) {
 		of = "COALESCE((SELECT f.trigger_time FROM xxl_job_log f WHERE f.id = l.first_run), l.trigger_time)"
 	}
 	if !f.From.IsZero() {
-		where.WriteString(" AND l.trigger_time >= ?") // no attempt is before the first
-		args = append(args, s.dt(f.From))
+		from := f.From
 		if f.Fires {
 			where.WriteString(" AND " + of + " >= ?")
 			args = append(args, s.dt(f.From))
+			// So that an index helps. No attempt is before the first, but for clocks that
+			// differ or are turned back.
+			from = from.Add(-2 * time.Hour)
 		}
+		where.WriteString(" AND l.trigger_time >= ?")
+		args = append(args, s.dt(from))
 	}
 	if !f.To.IsZero() {
 		where.WriteString(" AND " + of + " < ?")

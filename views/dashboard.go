@@ -68,7 +68,7 @@ func (v Dashboard) dayURL(d model.Ledger, status model.RunStatus) string {
 }
 
 func (v Dashboard) fires(day string, status model.RunStatus, reason string) string {
-	at, err := time.ParseInLocation(time.DateOnly, day, v.Now.Location())
+	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return v.URL("/runs")
 	}
