@@ -152,6 +152,12 @@ func firstLine(s string) string {
 	return ""
 }
 
+// otherLines gives what follows the first line of a text.
+func otherLines(s string) string {
+	_, rest, _ := strings.Cut(strings.TrimLeft(s, "\r\n\t "), "\n")
+	return strings.Trim(rest, "\r\n")
+}
+
 // RunView is everything about one run.
 type RunView struct {
 	Page

@@ -78,14 +78,14 @@ func Cause(l *i18n.Localizer, zone *time.Location, r model.Run, plain func(strin
 	if r.HandleMsg != "" && !r.Note.Own {
 		theirs = plain(r.HandleMsg)
 	}
-	switch {
+	switch class := r.Class(); {
 	case len(r.Note.Said) > 0:
 		ours = Words(l, zone, r.Note.Said...)
-	case r.Phase == model.PhaseForeign || theirs != "" && r.Reason == "":
-	case r.Class() == model.ClassFailed && r.HandleCode == 0 && r.TriggerMsg != "":
-		ours = plain(r.TriggerMsg) // an old row
-	case r.Reason != "":
-		ours = reasonText(l, r.Reason)
+	case class != model.ClassFailed && class != model.ClassNotSent, theirs != "" && r.Reason == "":
+	case class == model.ClassFailed && r.HandleCode == 0 && r.TriggerMsg != "":
+		ours = plain(r.TriggerMsg) // an old row, or one of others
+	default:
+		ours = reasonText(l, r.Outcome())
 	}
 	return theirs, ours
 }

@@ -155,7 +155,7 @@ func TestPages(t *testing.T) {
 		{"/runs?executor=1&job=1039&status=failed&preset=custom", olga, 200, []string{"88214871", "datetime-local"}, nil},
 		{"/runs/88214871", olga, 200, []string{"#timeline", "#run-facts", "#linked-run", "#log", "6 ms late", "duplicate key"}, []string{"#kill"}},
 		{"/runs/88214999", admin, 200, []string{"#kill", "7/12", "data-live"}, nil},
-		{"/runs/88214000", admin, 200, []string{"java.lang.IllegalStateException\nat Rates.run"}, []string{"00c0ef", "alert(9)"}},
+		{"/runs/88214000", admin, 200, []string{"java.lang.IllegalStateException", "at Rates.run"}, []string{"00c0ef", "alert(9)", "<b>java"}},
 		{"/runs/1031001", olga, 404, []string{"#error"}, nil},
 		{"/runs/88214999/kill", admin, 200, []string{"#confirm", "Search index shards"}, nil},
 		{"/runs/88214910", olga, 200, []string{"#take-back"}, []string{"#kill"}},
