@@ -31,6 +31,7 @@ func computed() map[string][]saying {
 	return map[string][]saying{
 		"settle.go code": {
 			{code: "lost_gone", args: []string{"Address", "Text"}}, {code: "lost_unknown", args: []string{"Address", "Text"}},
+			{code: "lost_unasked", args: []string{"Address", "Text"}}, {code: "lost_busy", args: []string{"Address", "Text"}},
 			{code: "lost_in_vain", args: []string{"Address", "Text", "Count"}},
 		},
 		"plan.go r.Reason": {
