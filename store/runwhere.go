@@ -17,7 +17,7 @@ const (
 	isOpen      = `(handle_code = 0 AND trigger_code IN (0, 200) AND COALESCE(run_state, 0) <> 6)`
 
 	// onePerFire leaves the first success of a fire, and without one its last attempt.
-	onePerFire = ` AND run_state IS NOT NULL AND CASE WHEN l.handle_code = 200
+	onePerFire = `CASE WHEN l.handle_code = 200
 		THEN l.first_run IS NULL OR NOT EXISTS (SELECT 1 FROM xxl_job_log x WHERE (x.id = l.first_run OR x.first_run = l.first_run) AND x.id < l.id AND x.handle_code = 200)
 		ELSE NOT EXISTS (SELECT 1 FROM xxl_job_log x WHERE x.first_run = COALESCE(l.first_run, l.id) AND (x.id > l.id OR x.handle_code = 200))
 			AND NOT EXISTS (SELECT 1 FROM xxl_job_log x WHERE x.id = l.first_run AND x.handle_code = 200) END`

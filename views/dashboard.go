@@ -56,6 +56,17 @@ func (v Dashboard) todayURL(status model.RunStatus, reason string) string {
 	return v.fires(v.Today, status, reason)
 }
 
+// failedCount is how many are in need of attention; the list holds the newest only.
+func (v Dashboard) failedCount() string {
+	if n := len(v.Failed); n < MostFailed {
+		return itoa(n)
+	}
+	return itoa(MostFailed) + "+"
+}
+
+// MostFailed is how many failed runs the dashboard lists.
+const MostFailed = 8
+
 // FailedRun is a run that went wrong, with its message as plain text.
 type FailedRun struct {
 	model.Run
