@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/store"
 )
 
 // TestEveryNumberIsItsList clicks each number of the dashboard (tiles, account, parts of
@@ -42,6 +43,15 @@ func TestEveryNumberIsItsList(t *testing.T) {
 	}
 	require.Len(t, ledger.Reasons, len(model.Reasons()))
 
+	axe := readAxe(t)
+	for _, path := range []string{"/", "/runs?fires=1&status=missed", "/runs/" + strconv.FormatInt(failedWithRoute(t, st), 10)} {
+		p.doOpen(path)
+		p.verifyAccessible(path, axe)
+		require.NoError(t, p.page.SetViewportSize(390, 844))
+		p.verifyNoOverflow(path)
+		require.NoError(t, p.page.SetViewportSize(1280, 800))
+		p.verifyNoOverflow(path)
+	}
 	for href, want := range numbers {
 		p.doOpen("/")
 		link := p.page.Locator(`a[href="` + href + `"]`).Last()
@@ -59,6 +69,14 @@ func TestEveryNumberIsItsList(t *testing.T) {
 	p.verifyCount("[data-testid=fires-note]", 0)
 	require.NoError(t, p.page.WaitForLoadState())
 	require.Greater(t, p.fires(), int(ledger.Expected))
+}
+
+// failedWithRoute is a run whose page has a table of whom the center asked.
+func failedWithRoute(t *testing.T, st *store.Store) int64 {
+	list, err := st.Runs(t.Context(), model.RunFilter{Reason: model.ReasonRefused, Limit: 1})
+	require.NoError(t, err)
+	require.NotEmpty(t, list[0].Note.Route)
+	return list[0].ID
 }
 
 // fires adds up what the rows of a list stand for, on all its pages.

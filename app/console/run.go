@@ -58,7 +58,7 @@ func (c *Console) run(r *request) error {
 		TriggerText: plainText(d.Run, d.Run.TriggerMsg),
 	}
 	v.Theirs, v.Ours = views.Cause(r.loc, r.now.Location(), d.Run, func(s string) string { return plainText(d.Run, s) })
-	if r.htmx() && r.QueryParam("wait") == "log" && v.HasLog() {
+	if r.htmx() && r.QueryParam("wait") == "log" && (v.HasLog() || !d.Run.Open()) {
 		r.Response().Header().Set("HX-Refresh", "true")
 		return r.NoContent(http.StatusNoContent)
 	}
