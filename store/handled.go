@@ -161,6 +161,9 @@ func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 		}
 	}
 	r.HandleCode, r.HandleMsg = h.Code, s.handledText(h)
+	if r.Reason == model.ReasonLost && h.Reason == "" {
+		r.Note.Said = append(r.Note.Said, model.Say("late_truth", "ReportedAt", h.AtMS))
+	}
 	r.Note.Own = h.Msg == "" && len(h.Said) > 0
 	switch {
 	case r.Reason == model.ReasonKilled && h.Code != model.CodeSuccess:
@@ -238,7 +241,8 @@ func (s *Store) correct(ctx context.Context, tx *sql.Tx, r *model.Run, h model.H
 		count.add(r.TriggerTime, 0, 1, -1, 0)
 	}
 	r.HandleCode, r.HandleMsg, r.Reason, r.FinishedMS = h.Code, s.handledText(h), "", max(h.AtMS, r.AcceptedMS, r.SentMS)
-	r.Note.Said = append(r.Note.Said, model.Say("late_truth", "ReportedAt", now.UnixMilli()))
+	r.Note.Own = h.Msg == "" && len(h.Said) > 0
+	r.Note.Said = append(append(r.Note.Said, model.Say("late_truth", "ReportedAt", now.UnixMilli())), h.Said...)
 	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, handle_time = ?, finished_time = ?, run_reason = NULL, run_note = ?
 		WHERE id = ?`, h.Code, null(r.HandleMsg), s.dt(now), r.FinishedMS, null(r.Note.Encode()), r.ID)
 	return err

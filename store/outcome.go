@@ -35,13 +35,21 @@ func (s *Store) outcomes(tx *sql.Tx, t tally) *outcomes {
 }
 
 // touch is told of runs before their rows change, open says which of them were counted
-// as open although their rows say else by now.
+// as open although their rows say else by now. The first attempts are locked: of two
+// transactions about attempts of one fire the later one sees what the earlier one did.
 func (o *outcomes) touch(ctx context.Context, runs []*model.Run, open map[int64]bool) error {
 	var first []int64
 	for _, r := range runs {
 		if _, known := o.before[r.FirstAttempt()]; !known {
 			first = append(first, r.FirstAttempt())
 		}
+	}
+	err := chunks(compact(first), 500, func(part []int64) error {
+		_, err := collect(ctx, o.tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) ORDER BY id`+o.s.d.forUpdate, anys(part)...)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	states, err := o.states(ctx, first, open)
 	maps.Copy(o.before, states)

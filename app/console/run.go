@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,10 +20,10 @@ import (
 // breaks matches the tags that stand for a new line in texts of a Java admin.
 var breaks = regexp.MustCompile(`(?i)<br\s*/?>|</?(?:p|div|li)\b[^>]*>`)
 
-// plainText gives a stored message as text. Rows of a Java admin hold HTML;
-// our own are text, in which a tag is just what the executor wrote.
+// plainText gives a stored message as text. Rows of a Java admin, and results that one
+// took, hold HTML; our own are text, in which a tag is just what the executor wrote.
 func plainText(run model.Run, s string) string {
-	if run.Phase != model.PhaseForeign {
+	if run.Phase != model.PhaseForeign && !slices.ContainsFunc(run.Note.Said, func(x model.Said) bool { return x.Code == "closed_elsewhere" }) {
 		return s
 	}
 	s = breaks.ReplaceAllString(s, "\n")
