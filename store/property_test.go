@@ -395,6 +395,7 @@ func (m *month) recount(lists bool) {
 		require.Equal(t, [4]int64{w[model.ClassSucceeded], w[model.ClassFailed], w[model.ClassOpen], w[model.ClassNotSent]},
 			[4]int64{l.Succeeded, l.Failed, l.Open, l.NotSent}, day)
 	}
+	m.report(first, last)
 	if !lists {
 		return
 	}
@@ -429,4 +430,33 @@ func (m *month) recount(lists bool) {
 			}
 		}
 	}
+}
+
+// report recounts the daily report, which counts attempts on their own days.
+func (m *month) report(first, last time.Time) {
+	want := map[string]model.DayCount{}
+	for i := range m.rows {
+		r := &m.rows[i]
+		day := r.TriggerTime.In(m.zone).Format(time.DateOnly)
+		c := want[day]
+		c.Day = day
+		switch {
+		case r.Phase == model.PhaseMissed:
+			c.Missed += r.Fires()
+		case r.Open():
+			c.Running++
+		case r.HandleCode == model.CodeSuccess:
+			c.Succeeded++
+		default:
+			c.Failed++
+		}
+		want[day] = c
+	}
+	rows, err := m.st.Report(m.ctx(), first, last)
+	require.NoError(m.t, err)
+	got := map[string]model.DayCount{}
+	for _, r := range rows {
+		got[r.Day] = r
+	}
+	require.Equal(m.t, want, got, "the daily report at %s", m.now)
 }

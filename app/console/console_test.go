@@ -139,7 +139,7 @@ func TestPages(t *testing.T) {
 	}{
 		{"/login", nobody, 200, []string{"#login-form", "User name"}, []string{"#sidebar"}},
 		{"/", admin, 200, []string{"#days", "#attention", "#next", "#centers", "gone: no beat", "#nav-executors", "#nav-users", "1,204,881"}, nil},
-		{"/", olga, 200, []string{"#nav-jobs", "#nav-help"}, []string{"#nav-executors", "#nav-users"}},
+		{"/", olga, 200, []string{"#nav-jobs", "#nav-help", "#attention", "#next", "#tile"}, []string{"#nav-executors", "#nav-users", "#ledger", "#days", "#centers"}},
 		{"/jobs?all=1", admin, 200, []string{"#job-row", "Warehouse export", "QUARANTINED", "ENDED", "Europe/London", "#segment-running"}, nil},
 		{"/jobs?all=1", olga, 200, []string{"Exchange rates"}, []string{"Warehouse export", "Business intelligence"}},
 		{"/jobs?q=zzz", admin, 200, []string{"#empty", "Clear filter"}, []string{"#job-row"}},
