@@ -75,7 +75,13 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				fires.end(&part[i], retried[part[i].ID])
 			}
 		}
-		if err := s.quiet(ctx, tx, retried); err != nil {
+		done := maps.Clone(retried)
+		for i := range won {
+			if info, known := model.ReasonOf(won[i].Reason); known && info.Final {
+				done[won[i].ID] = true
+			}
+		}
+		if err := s.quiet(ctx, tx, done); err != nil {
 			return err
 		}
 		if err := s.insertFresh(ctx, tx, after, now); err != nil {
@@ -226,10 +232,10 @@ func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, n
 	return nil
 }
 
-// quiet notes on runs whose retry is written down that nobody is to be woken for them,
-// and that a Java admin beside us must not try them again.
-func (s *Store) quiet(ctx context.Context, tx *sql.Tx, retried map[int64]bool) error {
-	return chunks(slices.Sorted(maps.Keys(retried)), 1000, func(part []int64) error {
+// quiet notes on runs whose retry is written down, and on those that end for good, that
+// nobody is to be woken for them and that a Java admin beside us must not try them again.
+func (s *Store) quiet(ctx context.Context, tx *sql.Tx, done map[int64]bool) error {
+	return chunks(slices.Sorted(maps.Keys(done)), 1000, func(part []int64) error {
 		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
 		return err
 	})

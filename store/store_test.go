@@ -295,6 +295,9 @@ func TestHandled(t *testing.T) {
 				require.Equal(t, model.ReasonKilled, r.Reason)
 				return nil
 			})
+			got, err := st.Run(ctx, r.ID)
+			require.NoError(t, err)
+			require.Equal(t, 1, got.AlarmStatus, "a Java admin beside us must not try it again")
 			ok, err = st.MarkKill(ctx, &r, true)
 			require.NoError(t, err)
 			require.False(t, ok, "it has ended")
