@@ -101,11 +101,11 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 		more, reasonArgs := reasonWhere(f.Reason)
 		where, args = where+more, append(args, reasonArgs...)
 	}
-	if f.Fires {
-		where += " AND run_state IS NOT NULL AND " + onePerFire
-	}
 	more, timeArgs := s.periodWhere(f)
 	where, args = where+more, append(args, timeArgs...)
+	if f.Fires { // last, as it looks at other rows
+		where += " AND run_state IS NOT NULL AND " + onePerFire
+	}
 	order := "DESC"
 	switch {
 	case f.Before != 0:

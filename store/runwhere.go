@@ -69,25 +69,28 @@ func reasonWhere(reason string) (string, []any) {
 func (s *Store) periodWhere(f model.RunFilter) (string, []any) {
 	var where strings.Builder
 	var args []any
-	of := "trigger_time"
-	if f.Fires {
-		of = "COALESCE((SELECT f.trigger_time FROM xxl_job_log f WHERE f.id = l.first_run), l.trigger_time)"
+	limit := func(compare string, at time.Time) {
+		if !f.Fires {
+			where.WriteString(" AND l.trigger_time " + compare + " ?")
+			args = append(args, s.dt(at))
+			return
+		}
+		// Nearly all are first attempts: the others are looked up for retries only.
+		where.WriteString(" AND (l.first_run IS NULL AND l.trigger_time " + compare + ` ? OR l.first_run IS NOT NULL AND
+			COALESCE((SELECT f.trigger_time FROM xxl_job_log f WHERE f.id = l.first_run), l.trigger_time) ` + compare + " ?)")
+		args = append(args, s.dt(at), s.dt(at))
 	}
 	if !f.From.IsZero() {
-		from := f.From
+		limit(">=", f.From)
 		if f.Fires {
-			where.WriteString(" AND " + of + " >= ?")
-			args = append(args, s.dt(f.From))
 			// So that an index helps. No attempt is before the first, but for clocks that
 			// differ or are turned back.
-			from = from.Add(-2 * time.Hour)
+			where.WriteString(" AND l.trigger_time >= ?")
+			args = append(args, s.dt(f.From.Add(-2*time.Hour)))
 		}
-		where.WriteString(" AND l.trigger_time >= ?")
-		args = append(args, s.dt(from))
 	}
 	if !f.To.IsZero() {
-		where.WriteString(" AND " + of + " < ?")
-		args = append(args, s.dt(f.To))
+		limit("<", f.To)
 	}
 	return where.String(), args
 }
