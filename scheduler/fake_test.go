@@ -65,9 +65,11 @@ func (m *memory) PlanDue(context.Context, int64, int, time.Time, func([]model.Jo
 func (m *memory) LockedJobs(context.Context, int64, int, time.Time) ([]int, error) {
 	return nil, m.err()
 }
-func (m *memory) LastPlanMS(context.Context) (int64, error)                        { return 0, m.err() }
-func (m *memory) NotePlan(context.Context, string, int64, int64) error             { return m.err() }
-func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64, error)  { return 1, m.err() }
+func (m *memory) LastPlanMS(context.Context) (int64, error)            { return 0, m.err() }
+func (m *memory) NotePlan(context.Context, string, int64, int64) error { return m.err() }
+func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64, error) {
+	return 1, m.err()
+}
 func (m *memory) Beat(context.Context, model.Node) (bool, error)                   { return !m.taken, m.err() }
 func (m *memory) CountDue(context.Context, string, int64) (int, error)             { return 0, nil }
 func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
@@ -104,11 +106,14 @@ func (m *memory) Picks(context.Context, []int) ([]model.Pick, error) {
 	defer m.mu.Unlock()
 	return m.picks, m.err()
 }
-func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, note model.Note) error {
+func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, note model.Note) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.runs[id].Phase != model.PhasePlanned {
+		return false, m.err()
+	}
 	m.runs[id].Note = note
-	return m.err()
+	return true, m.err()
 }
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
 	m.mu.Lock()

@@ -100,11 +100,11 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 	return got, err
 }
 
-// NoteWaiting writes on a planned run of owner what it waits for.
-func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error {
-	_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ?, run_note = ? WHERE id = ? AND run_state = ? AND owner = ?`,
-		s.triggerText("", note), null(note.Encode()), id, model.PhasePlanned, owner)
-	return err
+// NoteWaiting writes on a planned run of owner what it waits for. It reports whether the
+// run is one still.
+func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) (bool, error) {
+	return matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ?, run_note = ? WHERE id = ? AND run_state = ? AND owner = ?`,
+		s.triggerText("", note), null(note.Encode()), id, model.PhasePlanned, owner))
 }
 
 // RecordDispatches writes what came of sending, with the times as measured. A run

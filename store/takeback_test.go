@@ -24,7 +24,13 @@ func TestTakeBack(t *testing.T) {
 				r.TriggerType, r.Owner, r.FireKey = kind, "gone#1", string(kind)
 				r.Note.Said = []model.Said{model.Say("waits_for_idle")}
 			})
+			waits, err := st.NoteWaiting(ctx, "gone#1", r.ID, r.Note)
+			require.NoError(t, err)
+			require.True(t, waits)
 			require.NoError(t, st.TakeBack(ctx, r.ID, "olga", t0))
+			waits, err = st.NoteWaiting(ctx, "gone#1", r.ID, r.Note)
+			require.NoError(t, err)
+			require.False(t, waits)
 			got, err := st.Run(ctx, r.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.PhaseMissed, got.Phase)

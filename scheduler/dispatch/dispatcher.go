@@ -42,7 +42,7 @@ type Store interface {
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
 	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
-	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error
+	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) (waits bool, err error)
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
 	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
 	AddPicks(ctx context.Context, picks, gone []model.Pick) error
@@ -386,7 +386,12 @@ func (d *Dispatcher) wait(ctx context.Context, j *job) {
 	now := d.cfg.Now()
 	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
 	if since := waited / busyPause; since < 2 || since%30 == 0 {
-		if err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle"))); err != nil {
+		waits, err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle")))
+		if err == nil && !waits { // taken back, cancelled, or adopted by another node
+			d.ring.forget(j.run.ID)
+			return
+		}
+		if err != nil {
 			d.cfg.Logger.Warn("cannot note what a run waits for", "log_id", j.run.ID, "error", err)
 		}
 	}
