@@ -260,7 +260,7 @@ func (e *Executor) abort() error {
 	n := 0
 	for _, q := range e.queues {
 		if q.running != nil {
-			q.running.cancel(killed(protocol.Say("sdk_stopped"), "the executor was stopped"))
+			q.running.cancel(killed(protocol.Say("sdk_stopped"), nil, "the executor was stopped"))
 			n++
 		}
 	}

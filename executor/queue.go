@@ -48,7 +48,8 @@ func (e *Executor) submit(tr protocol.Trigger) protocol.Answer {
 		case blockDiscard:
 			return protocol.Refuse(protocol.Say("sdk_busy"), "job %d is busy here and its block strategy is %s", tr.JobID, blockDiscard)
 		case blockCover:
-			e.clear(q, killed(protocol.Say("sdk_covered", "Run", strconv.FormatInt(tr.LogID, 10)), "killed: run %d replaces it (%s)", tr.LogID, blockCover))
+			e.clear(q, killed(protocol.Say("sdk_covered", "Run", strconv.FormatInt(tr.LogID, 10)),
+				protocol.Say("sdk_covered_waiting", "Run", strconv.FormatInt(tr.LogID, 10)), "killed: run %d replaces it (%s)", tr.LogID, blockCover))
 		default: // unknown values queue too
 			if len(q.waiting) >= e.o.QueueLimit {
 				return protocol.Refuse(protocol.Say("sdk_queue_full", "Count", len(q.waiting)), "%d runs of job %d are waiting here already", len(q.waiting), tr.JobID)
@@ -106,7 +107,7 @@ func (e *Executor) clear(q *jobQueue, cause error) {
 	for _, t := range q.waiting {
 		res := protocol.Callback{Code: protocol.CodeFail, Msg: cause.Error() + " (before it began)"}
 		if c, ok := errors.AsType[*stopCause](cause); ok {
-			res.Said = c.said
+			res.Said = c.waiting
 		}
 		e.finishLocked(t.trigger, res)
 	}
@@ -124,7 +125,7 @@ func (e *Executor) kill(jobID int64) protocol.Answer {
 	if q == nil {
 		return protocol.Answer{Code: protocol.CodeSuccess, Msg: "nothing of this job runs here"}
 	}
-	e.clear(q, killed(protocol.Say("sdk_killed"), "killed by the scheduling center"))
+	e.clear(q, killed(protocol.Say("sdk_killed"), protocol.Say("sdk_killed_waiting"), "killed by the scheduling center"))
 	return protocol.OK(nil)
 }
 

@@ -65,13 +65,15 @@ type stopCause struct {
 	code int
 	text string
 	said *protocol.Said
+	// waiting is said of a run that had not begun.
+	waiting *protocol.Said
 }
 
 // Error gives the reason in words.
 func (c *stopCause) Error() string { return c.text }
 
-func killed(said *protocol.Said, format string, args ...any) error {
-	return &stopCause{code: protocol.CodeFail, text: fmt.Sprintf(format, args...), said: said}
+func killed(said, waiting *protocol.Said, format string, args ...any) error {
+	return &stopCause{code: protocol.CodeFail, text: fmt.Sprintf(format, args...), said: said, waiting: waiting}
 }
 
 // task is an accepted run.

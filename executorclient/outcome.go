@@ -49,11 +49,11 @@ type Outcome struct {
 }
 
 func unreachable(err error) Outcome {
-	return Outcome{State: Refused, Code: 500, Msg: cut("nothing was sent: " + err.Error()), Unreachable: true, Err: err}
+	return Outcome{State: Refused, Code: 500, Msg: cut(err.Error()), Unreachable: true, Err: err}
 }
 
 func unknown(err error) Outcome {
-	return Outcome{State: Unknown, Msg: cut("it is not known whether the run was taken: " + err.Error()), Err: err}
+	return Outcome{State: Unknown, Msg: cut(err.Error()), Err: err}
 }
 
 // maxMsg is the length in bytes to which messages are cut.

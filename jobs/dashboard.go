@@ -82,9 +82,8 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 // missing. Days from before there was a ledger, or of a Java admin alone, are shown by
 // the daily report.
 func (s *Service) days(ctx context.Context, d *Dashboard) error {
-	y, m, day := s.Now().Date()
-	last := time.Date(y, m, day, 0, 0, 0, 0, s.loc)
-	first := last.AddDate(0, 0, 1-reportDays)
+	last := s.Now()
+	first := model.DayStart(last, 1-reportDays)
 	lines, err := s.store.Ledger(ctx, first, last)
 	if err != nil {
 		return err
@@ -97,18 +96,19 @@ func (s *Service) days(ctx context.Context, d *Dashboard) error {
 	for _, l := range lines {
 		byDay[l.Day] = append(byDay[l.Day], l)
 	}
+	reported := map[string]model.Ledger{}
 	for _, r := range reports {
-		if len(byDay[r.Day]) > 0 {
-			continue
-		}
-		byDay[r.Day] = []model.Fires{
-			{Day: r.Day, Reason: model.LedgerExpected, Count: int64(r.Running + r.Succeeded + r.Failed)},
-			{Day: r.Day, Reason: model.OutcomeSucceeded, Count: int64(r.Succeeded)}, {Day: r.Day, Reason: model.ReasonError, Count: int64(r.Failed)},
-		}
+		l := model.Ledger{Day: r.Day, Succeeded: int64(r.Succeeded), Failed: int64(r.Failed), Open: int64(r.Running), NotSent: int64(r.Missed), Attempts: true}
+		l.Expected = l.Succeeded + l.Failed + l.Open + l.NotSent
+		reported[r.Day] = l
 	}
 	for i := reportDays - 1; i >= 0; i-- {
-		key := last.AddDate(0, 0, -i).Format(time.DateOnly)
-		d.Days = append(d.Days, model.NewLedger(key, byDay[key]))
+		key := model.Day(last, -i)
+		l := model.NewLedger(key, byDay[key])
+		if other, known := reported[key]; known && len(byDay[key]) == 0 {
+			l = other
+		}
+		d.Days = append(d.Days, l)
 	}
 	d.Today = d.Days[len(d.Days)-1]
 	return nil

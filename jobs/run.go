@@ -308,3 +308,17 @@ func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) erro
 	s.log.Info("run killed", "log_id", id, "job_id", r.JobID, "user", actor.Name)
 	return err
 }
+
+// TakeBackRun ends a run that is planned and not sent yet: asked for by a person or a
+// script, a retry, a child, or of a schedule. It is not tried again.
+func (s *Service) TakeBackRun(ctx context.Context, actor model.Actor, id int64) error {
+	r, err := s.run(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	if err := s.store.TakeBack(ctx, id, actor.Name, s.Now()); err != nil {
+		return err
+	}
+	s.log.Info("run taken back", "log_id", id, "job_id", r.JobID, "user", actor.Name)
+	return nil
+}

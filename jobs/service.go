@@ -29,6 +29,7 @@ type Store interface {
 	LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error)
 	FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error)
 	MarkKill(ctx context.Context, r *model.Run) (bool, error)
+	TakeBack(ctx context.Context, id int64, name string, now time.Time) error
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)
 
 	Groups(ctx context.Context, groups []int) ([]model.Group, error)

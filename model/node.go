@@ -82,6 +82,9 @@ type Ledger struct {
 	Day                                        string
 	Expected, Succeeded, Failed, Open, NotSent int64
 	Reasons                                    []Fires // of the failed and of those not sent, most first
+	// Attempts says that the numbers are of the daily report, which counts attempts: of a
+	// day of a Java admin alone, or before there was a ledger.
+	Attempts bool
 }
 
 // NewLedger adds the lines of one day up.

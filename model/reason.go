@@ -119,10 +119,16 @@ func (r *Run) Outcome() string {
 	case ResultTimeout:
 		return ReasonTimeout
 	}
-	if _, known := ReasonOf(r.Reason); known {
+	// The result decides the class; a reason that is none of it, or of a newer center,
+	// is not counted as such.
+	class, other := ClassFailed, ReasonError
+	if r.Result() == ResultMissed {
+		class, other = ClassNotSent, ReasonMisfire
+	}
+	if info, known := ReasonOf(r.Reason); known && info.Class == class {
 		return r.Reason
 	}
-	return ReasonError
+	return other
 }
 
 // OutcomeSucceeded is the ledger's line of fires that were made.

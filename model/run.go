@@ -74,7 +74,6 @@ type Run struct {
 	Note        Note   // what the center says of the run, and whom it asked
 	RetryOf     int64  // of a retry that is not written down yet: the attempt before it
 	Corrected   bool   // while a late result is stored: the center had declared the run lost
-	Recounted   bool   // while a late result is stored: its earlier outcome was taken back
 	// ShardsLeft is filled for Follow when a shard succeeds: how many shards of
 	// its broadcast have not succeeded yet.
 	ShardsLeft int

@@ -106,11 +106,14 @@ func (m *memory) Picks(context.Context, []int) ([]model.Pick, error) {
 	defer m.mu.Unlock()
 	return m.picks, m.err()
 }
-func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, note model.Note) error {
+func (m *memory) NoteWaiting(_ context.Context, _ string, id int64, note model.Note) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.runs[id].Phase != model.PhasePlanned {
+		return false, m.err()
+	}
 	m.runs[id].Note = note
-	return m.err()
+	return true, m.err()
 }
 func (m *memory) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
 	m.mu.Lock()

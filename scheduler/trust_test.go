@@ -97,6 +97,30 @@ func TestGlobalBusyoverWaits(t *testing.T) {
 	})
 }
 
+// TestWhatWasTakenBackAsksNobody any more: it leaves the memory of the node that held it.
+func TestWhatWasTakenBackAsksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteGlobalBusyover}
+		exec := &placeExec{}
+		exec.busy.Store(true)
+		s := New(m, exec, small())
+		require.NoError(t, s.Start(t.Context()))
+		m.put(planned(1))
+		time.Sleep(5 * time.Second)
+		require.Equal(t, 1, s.Stats().InRing)
+		m.mu.Lock()
+		m.runs[1].Phase = model.PhaseMissed
+		m.mu.Unlock()
+		time.Sleep(10 * time.Minute)
+		require.Zero(t, s.Stats().InRing)
+		exec.busy.Store(false)
+		time.Sleep(time.Minute)
+		s.Close(t.Context())
+		require.Empty(t, exec.called())
+	})
+}
+
 // TestOneHangingExecutorDelaysNobody: far more runs for it than fit into memory,
 // all older than those of the other executor, which are rung at once.
 func TestOneHangingExecutorDelaysNobody(t *testing.T) {

@@ -100,11 +100,11 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 	return got, err
 }
 
-// NoteWaiting writes on a planned run of owner what it waits for.
-func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error {
-	_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ?, run_note = ? WHERE id = ? AND run_state = ? AND owner = ?`,
-		s.triggerText("", note), null(note.Encode()), id, model.PhasePlanned, owner)
-	return err
+// NoteWaiting writes on a planned run of owner what it waits for. It reports whether the
+// run is one still.
+func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) (bool, error) {
+	return matched(s.w.ExecContext(ctx, `UPDATE xxl_job_log SET trigger_msg = ?, run_note = ? WHERE id = ? AND run_state = ? AND owner = ?`,
+		s.triggerText("", note), null(note.Encode()), id, model.PhasePlanned, owner))
 }
 
 // RecordDispatches writes what came of sending, with the times as measured. A run
@@ -120,11 +120,12 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		count := tally{}
+		fires := s.outcomes(tx, count)
 		var after []model.Run
 		for k, same := range alike {
 			same = byRun(same)
 			if k.phase == model.PhaseFinished || k.phase == model.PhaseMissed {
-				more, err := s.closeRefused(ctx, tx, owner, same, k, count, follow)
+				more, err := s.closeRefused(ctx, tx, owner, same, k, fires, follow)
 				if err != nil {
 					return err
 				}
@@ -134,6 +135,9 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 			}
 		}
 		if err := s.insertFresh(ctx, tx, after, now); err != nil {
+			return err
+		}
+		if err := fires.settle(ctx); err != nil {
 			return err
 		}
 		return s.addTally(ctx, tx, count, now)
@@ -187,7 +191,7 @@ func (s *Store) noteSent(ctx context.Context, tx *sql.Tx, owner string, list []m
 
 // closeRefused ends runs that no executor took, unless a callback proves otherwise.
 // All have the outcome k; the list is in the order of ids.
-func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, list []model.Dispatch, k outcome, count tally, follow model.Follow) ([]model.Run, error) {
+func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, list []model.Dispatch, k outcome, fires *outcomes, follow model.Follow) ([]model.Run, error) {
 	byID := make(map[int64]*model.Dispatch, len(list))
 	var open []model.Run
 	err := chunks(list, 1000, func(part []model.Dispatch) error {
@@ -204,6 +208,10 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, list
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
+	if err := fires.touch(ctx, withHistory(open), nil); err != nil {
+		return nil, err
+	}
+	count := fires.count
 	ids := make([]int64, len(open))
 	for i := range open {
 		r, d := &open[i], byID[open[i].ID]
@@ -225,11 +233,9 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, list
 	if err != nil {
 		return nil, err
 	}
-	retried, fires := retriedBy(after), s.outcomes(tx, count)
+	retried := retriedBy(after)
 	for i := range open {
-		if err := fires.end(ctx, &open[i], retried[open[i].ID]); err != nil {
-			return nil, err
-		}
+		fires.end(&open[i], retried[open[i].ID])
 	}
 	_, err = s.updateRows(ctx, tx, ids, `run_state = ?, trigger_code = ?, run_reason = ?`, []any{k.phase, k.code, null(k.reason)}, []rowSet{
 		{"sent_time", "", func(i int) any { return null(open[i].SentMS) }, true},

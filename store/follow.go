@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -145,7 +146,18 @@ func (s *Store) markCovered(ctx context.Context, tx *sql.Tx, won []model.Run) er
 		}
 		if len(later) > 0 {
 			r.Reason = model.ReasonCovered
+			if !strings.HasPrefix(saidLast(r), "sdk_covered") { // which names it already
+				r.Note.Said = append(r.Note.Said, model.Say(model.ReasonCovered, "Run", later[0]))
+			}
 		}
 	}
 	return nil
+}
+
+// saidLast is the code of what was said of a run last, or "".
+func saidLast(r *model.Run) string {
+	if n := len(r.Note.Said); n > 0 {
+		return r.Note.Said[n-1].Code
+	}
+	return ""
 }

@@ -42,7 +42,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 					continue
 				}
 				if won[r.ID] == nil { // else it is not counted yet
-					if err := fires.reopen(ctx, r); err != nil {
+					if err := fires.touch(ctx, []*model.Run{r}, nil); err != nil {
 						return err
 					}
 				}
@@ -60,7 +60,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				statuses[i] = model.HandledStored
 				if r.FirstID != 0 || r.TriggerCode != 0 && r.TriggerCode != model.CodeSuccess {
 					// One of many attempts, or it had seemed that no executor had taken it.
-					if err := fires.reopen(ctx, r); err != nil {
+					if err := fires.touch(ctx, []*model.Run{r}, nil); err != nil {
 						return err
 					}
 				}
@@ -68,7 +68,7 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 				won[r.ID] = r
 			case r.HandleCode != 0 && r.Reason == model.ReasonLost && h.Reason == "":
 				statuses[i] = model.HandledCorrected
-				if err := fires.reopen(ctx, r); err != nil {
+				if err := fires.touch(ctx, []*model.Run{r}, nil); err != nil {
 					return err
 				}
 				if err := s.correct(ctx, tx, r, h, count, now); err != nil {
@@ -99,15 +99,22 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 		retried := retriedBy(after)
 		for _, part := range [][]model.Run{ended, corrected} {
 			for i := range part {
-				if err := fires.end(ctx, &part[i], retried[part[i].ID]); err != nil {
-					return err
-				}
+				fires.end(&part[i], retried[part[i].ID])
 			}
 		}
-		if err := s.quiet(ctx, tx, retried); err != nil {
+		done := maps.Clone(retried)
+		for i := range ended {
+			if info, known := model.ReasonOf(ended[i].Reason); known && info.Final {
+				done[ended[i].ID] = true
+			}
+		}
+		if err := s.quiet(ctx, tx, done); err != nil {
 			return err
 		}
 		if err := s.insertFresh(ctx, tx, after, now); err != nil {
+			return err
+		}
+		if err := fires.settle(ctx); err != nil {
 			return err
 		}
 		return s.addTally(ctx, tx, count, now)
@@ -197,6 +204,9 @@ func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 		}
 	}
 	r.HandleCode, r.HandleMsg = h.Code, s.handledText(h)
+	if r.Reason == model.ReasonLost && h.Reason == "" {
+		r.Note.Said = append(r.Note.Said, model.Say("late_truth", "ReportedAt", h.AtMS))
+	}
 	r.Note.Own = h.Msg == "" && len(h.Said) > 0
 	switch {
 	case r.Reason == model.ReasonKillAsked:
@@ -261,10 +271,10 @@ func (s *Store) writeHandled(ctx context.Context, tx *sql.Tx, won []model.Run, n
 	return nil
 }
 
-// quiet notes on runs whose retry is written down that nobody is to be woken for them,
-// and that a Java admin beside us must not try them again.
-func (s *Store) quiet(ctx context.Context, tx *sql.Tx, retried map[int64]bool) error {
-	return chunks(slices.Sorted(maps.Keys(retried)), 1000, func(part []int64) error {
+// quiet notes on runs whose retry is written down, and on those that end for good, that
+// nobody is to be woken for them and that a Java admin beside us must not try them again.
+func (s *Store) quiet(ctx context.Context, tx *sql.Tx, done map[int64]bool) error {
+	return chunks(slices.Sorted(maps.Keys(done)), 1000, func(part []int64) error {
 		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
 		return err
 	})
@@ -277,7 +287,8 @@ func (s *Store) correct(ctx context.Context, tx *sql.Tx, r *model.Run, h model.H
 	}
 	r.Corrected = true
 	r.HandleCode, r.HandleMsg, r.Reason, r.FinishedMS = h.Code, s.handledText(h), "", max(h.AtMS, r.AcceptedMS, r.SentMS)
-	r.Note.Said = append(r.Note.Said, model.Say("late_truth", "ReportedAt", now.UnixMilli()))
+	r.Note.Own = h.Msg == "" && len(h.Said) > 0
+	r.Note.Said = append(append(r.Note.Said, model.Say("late_truth", "ReportedAt", now.UnixMilli())), h.Said...)
 	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, handle_time = ?, finished_time = ?, run_reason = NULL, run_note = ?
 		WHERE id = ?`, h.Code, null(r.HandleMsg), s.dt(now), r.FinishedMS, null(r.Note.Encode()), r.ID)
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -314,67 +313,6 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 		}
 		return s.cancelPlanned(ctx, tx, id, model.ReasonCancelled, true, now)
 	})
-}
-
-// cancelPlanned turns the scheduled runs of a job that were not sent into
-// missed ones. Their fire keys are freed, so a new definition may plan the same
-// instants. When the job ends, retries that wait end too; runs that a person or a
-// parent asked for stay.
-func (s *Store) cancelPlanned(ctx context.Context, tx *sql.Tx, jobID int, reason string, ends bool, now time.Time) error {
-	kinds := []model.TriggerType{model.TriggerCron, model.TriggerMisfire}
-	if ends {
-		kinds = append(kinds, model.TriggerRetry)
-	}
-	runs, err := s.plannedOf(ctx, tx, jobID, kinds)
-	if err != nil || len(runs) == 0 {
-		return err
-	}
-	return s.cancel(ctx, tx, runs, reason, now)
-}
-
-// cancel turns planned runs, which are locked, into missed ones.
-func (s *Store) cancel(ctx context.Context, tx *sql.Tx, runs []model.Run, reason string, now time.Time) error {
-	count := tally{}
-	fires := s.outcomes(tx, count)
-	ids := make([]int64, len(runs))
-	for i := range runs {
-		r := &runs[i]
-		ids[i] = r.ID
-		count.add(r.TriggerTime, -1, 0, 0, 1)
-		r.Phase, r.TriggerCode, r.Reason = model.PhaseMissed, model.CodeMissed, reason
-		if err := fires.end(ctx, r, false); err != nil {
-			return err
-		}
-	}
-	err := chunks(ids, 500, func(part []int64) error {
-		args := []any{model.PhaseMissed, model.CodeMissed, reason, now.UnixMilli()}
-		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, trigger_code = ?, run_reason = ?, finished_time = ?,
-			fire_key = NULL, alarm_status = 1 WHERE id IN (`+marks(len(part))+`)`, append(args, anys(part)...)...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.addTally(ctx, tx, count, now)
-}
-
-// plannedOf locks the runs of a job, of some kinds, that were not sent. All planned
-// runs are few, all runs of a job may be millions: the sum keeps the engine from
-// the index on the job.
-func (s *Store) plannedOf(ctx context.Context, tx *sql.Tx, jobID int, kinds []model.TriggerType) (runs []model.Run, err error) {
-	found, err := collect(ctx, tx, one[int64],
-		`SELECT id FROM xxl_job_log WHERE run_state = ? AND job_id + 0 = ?`, model.PhasePlanned, jobID)
-	if err != nil {
-		return nil, err
-	}
-	err = chunks(found, 500, func(part []int64) error {
-		list, err := s.queryRuns(ctx, tx, brief, `SELECT `+runShort+` FROM xxl_job_log
-			WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND trigger_type IN (`+marks(len(kinds))+`)`+s.d.forUpdate,
-			slices.Concat(anys(part), []any{model.PhasePlanned}, anys(kinds))...)
-		runs = append(runs, list...)
-		return err
-	})
-	return runs, err
 }
 
 // changedOne turns "no row matched" into an error with the given key.

@@ -88,8 +88,9 @@ func (s *Store) besideKill(r *model.Run, h model.Handled) bool {
 }
 
 func (s *Store) writeKill(ctx context.Context, tx *sql.Tx, r *model.Run) error {
-	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, run_reason = ?, run_note = ? WHERE id = ?`,
-		r.HandleCode, r.HandleMsg, null(r.Reason), null(r.Note.Encode()), r.ID)
+	_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET handle_code = ?, handle_msg = ?, run_reason = ?, run_note = ?,
+		alarm_status = CASE WHEN ? THEN 1 ELSE alarm_status END WHERE id = ?`,
+		r.HandleCode, r.HandleMsg, null(r.Reason), null(r.Note.Encode()), r.Reason == model.ReasonKilled, r.ID)
 	return err
 }
 

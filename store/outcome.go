@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -11,103 +13,112 @@ import (
 // The ledger counts fires, not attempts: a fire has succeeded when one of its attempts
 // has, else it is what its last attempt is. It belongs to the day of its first attempt.
 
-// attempt is one try to make a fire.
-type attempt struct {
-	id   int64
-	line string // of the ledger; "" = open
-	at   time.Time
+// fireState is how a fire is counted.
+type fireState struct {
+	line string    // of the ledger; "" = open
+	day  time.Time // of its first attempt
+	n    int
 }
 
-// outcomes counts the fires whose attempts change in one transaction.
+// outcomes counts the fires whose attempts change in one transaction. Fires with more
+// than the one attempt that ends are looked up before the rows change (touch) and after
+// they have (settle), retries included: that is right whatever happens to them in between.
 type outcomes struct {
-	s     *Store
-	tx    *sql.Tx
-	count tally
-	known map[int64]string // outcomes of attempts that are not written yet
+	s      *Store
+	tx     *sql.Tx
+	count  tally
+	before map[int64]fireState // by first attempt
 }
 
 func (s *Store) outcomes(tx *sql.Tx, t tally) *outcomes {
-	return &outcomes{s: s, tx: tx, count: t, known: map[int64]string{}}
+	return &outcomes{s: s, tx: tx, count: t, before: map[int64]fireState{}}
 }
 
-// reopen takes back how a run was counted whose outcome is about to change.
-func (o *outcomes) reopen(ctx context.Context, r *model.Run) error {
-	if r.Recounted {
-		return nil
-	}
-	r.Recounted = true
-	list, err := o.attempts(ctx, r)
-	if err != nil {
-		return err
-	}
-	if line := outcomeOf(list); line != "" {
-		o.count.fires(dayOf(list, r), line, -r.Fires())
-	}
-	return nil
-}
-
-// end counts a run that has its outcome, retried or not.
-func (o *outcomes) end(ctx context.Context, r *model.Run, retried bool) error {
-	line := r.Outcome()
-	if r.FirstID == 0 && !r.Recounted { // nearly all
-		o.known[r.ID] = line
-		if !retried && line != "" {
-			o.count.fires(r.TriggerTime, line, r.Fires())
+// touch is told of runs before their rows change, open says which of them were counted
+// as open although their rows say else by now. The first attempts are locked: of two
+// transactions about attempts of one fire the later one sees what the earlier one did.
+func (o *outcomes) touch(ctx context.Context, runs []*model.Run, open map[int64]bool) error {
+	var first []int64
+	for _, r := range runs {
+		if _, known := o.before[r.FirstAttempt()]; !known {
+			first = append(first, r.FirstAttempt())
 		}
-		return nil
 	}
-	if err := o.reopen(ctx, r); err != nil {
+	err := chunks(compact(first), 500, func(part []int64) error {
+		_, err := collect(ctx, o.tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) ORDER BY id`+o.s.d.forUpdate, anys(part)...)
 		return err
-	}
-	o.known[r.ID] = line
-	list, err := o.attempts(ctx, r)
+	})
 	if err != nil {
 		return err
 	}
-	if retried {
-		list = append(list, attempt{})
+	states, err := o.states(ctx, first, open)
+	maps.Copy(o.before, states)
+	return err
+}
+
+// end counts a run that has its outcome. One that is no retry and was not touched was
+// open until now, as nearly all are; retried says that its fire still is.
+func (o *outcomes) end(r *model.Run, retried bool) {
+	if _, touched := o.before[r.FirstAttempt()]; touched || retried {
+		return
 	}
-	if line := outcomeOf(list); line != "" {
-		o.count.fires(dayOf(list, r), line, r.Fires())
+	if line := r.Outcome(); line != "" {
+		o.count.fires(r.TriggerTime, line, r.Fires())
+	}
+}
+
+// settle counts the fires that were touched, after all rows are written.
+func (o *outcomes) settle(ctx context.Context) error {
+	after, err := o.states(ctx, slices.Sorted(maps.Keys(o.before)), nil)
+	if err != nil {
+		return err
+	}
+	for first, was := range o.before {
+		is := after[first]
+		if was.line != "" {
+			o.count.fires(was.day, was.line, -was.n)
+		}
+		if is.line != "" {
+			o.count.fires(is.day, is.line, is.n)
+		}
 	}
 	return nil
 }
 
-// attempts lists the tries of the fire that a run belongs to, in order.
-func (o *outcomes) attempts(ctx context.Context, r *model.Run) ([]attempt, error) {
-	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time`
+// states reads how fires are, by their first attempts.
+func (o *outcomes) states(ctx context.Context, first []int64, open map[int64]bool) (map[int64]fireState, error) {
+	out := make(map[int64]fireState, len(first))
+	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires`
 	var x model.Run
-	rows, err := collect(ctx, o.tx, into(&x, []any{&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime)}),
-		`SELECT `+columns+` FROM xxl_job_log WHERE id = ? UNION ALL SELECT `+columns+` FROM xxl_job_log WHERE first_run = ? ORDER BY 1`,
-		r.FirstAttempt(), r.FirstAttempt())
-	if err != nil {
-		return nil, err
-	}
-	out := make([]attempt, len(rows))
-	for i := range rows {
-		out[i] = attempt{rows[i].ID, rows[i].Outcome(), rows[i].TriggerTime}
-		if line, known := o.known[out[i].id]; known {
-			out[i].line = line
+	err := chunks(compact(first), 500, func(part []int64) error {
+		rows, err := collect(ctx, o.tx, into(&x, []any{
+			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires),
+		}), `SELECT `+columns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) UNION ALL
+			SELECT `+columns+` FROM xxl_job_log WHERE first_run IN (`+marks(len(part))+`) ORDER BY 1`, append(anys(part), anys(part)...)...)
+		for i := range rows {
+			r := &rows[i]
+			f, later := out[r.FirstAttempt()]
+			if !later {
+				f.day, f.n = r.TriggerTime, r.Fires()
+			}
+			if f.line != model.OutcomeSucceeded {
+				if f.line = r.Outcome(); open[r.ID] {
+					f.line = ""
+				}
+			}
+			out[r.FirstAttempt()] = f
 		}
-	}
-	return out, nil
+		return err
+	})
+	return out, err
 }
 
-func outcomeOf(list []attempt) string {
-	for _, a := range list {
-		if a.line == model.OutcomeSucceeded {
-			return a.line
+// withHistory gives the runs whose fires have other attempts.
+func withHistory(runs []model.Run) (out []*model.Run) {
+	for i := range runs {
+		if runs[i].FirstID != 0 {
+			out = append(out, &runs[i])
 		}
 	}
-	if len(list) == 0 {
-		return ""
-	}
-	return list[len(list)-1].line
-}
-
-func dayOf(list []attempt, r *model.Run) time.Time {
-	if len(list) > 0 {
-		return list[0].at
-	}
-	return r.TriggerTime
+	return out
 }

@@ -93,11 +93,11 @@ func (s *Store) putBack(ctx context.Context, id int64, from model.RunPhase, now 
 		if planned = reason == ""; planned {
 			return nil
 		}
-		runs, err := s.queryRuns(ctx, tx, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id = ?`, id)
+		runs, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
-		return s.cancel(ctx, tx, runs, reason, now)
+		return s.cancel(ctx, tx, runs, reason, model.Say(reason), now)
 	})
 	return planned && err == nil, err
 }

@@ -16,13 +16,12 @@ type dayTally struct {
 	ledger                             map[string]int // reason, or model.LedgerExpected: fires
 }
 
-// tally collects changes of the daily report and of the ledger, by midnight of
-// the trigger day.
-type tally map[time.Time]*dayTally
+// tally collects changes of the daily report and of the ledger by trigger day. The day
+// is a text: not every day has a midnight.
+type tally map[string]*dayTally
 
 func (t tally) day(at time.Time) *dayTally {
-	y, m, d := at.Date()
-	day := time.Date(y, m, d, 0, 0, 0, 0, at.Location())
+	day := model.Day(at, 0)
 	if t[day] == nil {
 		t[day] = &dayTally{ledger: map[string]int{}}
 	}
@@ -53,7 +52,7 @@ func (t tally) miss(r *model.Run, at time.Time, wasOpen bool) {
 // and nobody has to count the log table. Days and reasons are taken in order,
 // so two nodes cannot deadlock.
 func (s *Store) addTally(ctx context.Context, tx *sql.Tx, t tally, now time.Time) error {
-	for _, day := range slices.SortedFunc(maps.Keys(t), time.Time.Compare) {
+	for _, day := range slices.Sorted(maps.Keys(t)) {
 		c := t[day]
 		if err := s.addReport(ctx, tx, day, c, now); err != nil {
 			return err
@@ -61,7 +60,7 @@ func (s *Store) addTally(ctx context.Context, tx *sql.Tx, t tally, now time.Time
 		for _, reason := range slices.Sorted(maps.Keys(c.ledger)) {
 			if n := c.ledger[reason]; n != 0 {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO carillon_ledger (trigger_day, reason, fires) VALUES (?, ?, ?)`+
-					s.d.upsertAdd("trigger_day, reason", "carillon_ledger", "fires"), s.dt(day), reason, n); err != nil {
+					s.d.upsertAdd("trigger_day, reason", "carillon_ledger", "fires"), day+midnight, reason, n); err != nil {
 					return err
 				}
 			}
@@ -70,7 +69,10 @@ func (s *Store) addTally(ctx context.Context, tx *sql.Tx, t tally, now time.Time
 	return nil
 }
 
-func (s *Store) addReport(ctx context.Context, tx *sql.Tx, day time.Time, c *dayTally, now time.Time) error {
+// midnight makes a value of the columns trigger_day from the name of a day.
+const midnight = " 00:00:00"
+
+func (s *Store) addReport(ctx context.Context, tx *sql.Tx, day string, c *dayTally, now time.Time) error {
 	if c.running == 0 && c.succeeded == 0 && c.failed == 0 && c.missed == 0 {
 		return nil
 	}
@@ -80,12 +82,12 @@ func (s *Store) addReport(ctx context.Context, tx *sql.Tx, day time.Time, c *day
 			running_count = CASE WHEN running_count + ? < 0 THEN 0 ELSE running_count + ? END,
 			suc_count = suc_count + ?, fail_count = CASE WHEN fail_count + ? < 0 THEN 0 ELSE fail_count + ? END,
 			missed_count = COALESCE(missed_count, 0) + ?, update_time = ? WHERE trigger_day = ?`,
-			c.running, c.running, c.succeeded, c.failed, c.failed, c.missed, s.dt(now), s.dt(day)))
+			c.running, c.running, c.succeeded, c.failed, c.failed, c.missed, s.dt(now), day+midnight))
 		if err != nil || known {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log_report (trigger_day, missed_count, update_time) VALUES (?, 0, ?)`,
-			s.dt(day), s.dt(now)); err != nil {
+			day+midnight, s.dt(now)); err != nil {
 			return err
 		}
 	}
@@ -95,23 +97,24 @@ func (s *Store) addReport(ctx context.Context, tx *sql.Tx, day time.Time, c *day
 // Report reads the days from first to last (inclusive), only those that have a row.
 func (s *Store) Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error) {
 	return collect(ctx, s.r, func(r row) (c model.DayCount, err error) {
-		var day time.Time
-		err = r.Scan(s.scanTime(&day), &c.Running, &c.Succeeded, &c.Failed, nz(&c.Missed))
-		c.Day = day.Format(time.DateOnly)
+		err = r.Scan(&c.Day, &c.Running, &c.Succeeded, &c.Failed, nz(&c.Missed))
 		return c, err
-	}, `SELECT trigger_day, running_count, suc_count, fail_count, missed_count
-		FROM xxl_job_log_report WHERE trigger_day BETWEEN ? AND ? ORDER BY trigger_day`, s.dt(first), s.dt(last))
+	}, `SELECT `+dayName+`, running_count, suc_count, fail_count, missed_count
+		FROM xxl_job_log_report WHERE trigger_day BETWEEN ? AND ? ORDER BY trigger_day`, s.dayOf(first), s.dayOf(last))
 }
+
+// dayName reads a trigger_day as text.
+const dayName = `SUBSTR(CAST(trigger_day AS CHAR), 1, 10)`
+
+func (s *Store) dayOf(t time.Time) string { return model.Day(t.In(s.loc), 0) + midnight }
 
 // Ledger reads the accounts of the days from first to last (inclusive) that have one.
 func (s *Store) Ledger(ctx context.Context, first, last time.Time) ([]model.Fires, error) {
 	return collect(ctx, s.r, func(r row) (f model.Fires, err error) {
-		var day time.Time
-		err = r.Scan(s.scanTime(&day), &f.Reason, &f.Count)
-		f.Day = day.Format(time.DateOnly)
+		err = r.Scan(&f.Day, &f.Reason, &f.Count)
 		return f, err
-	}, `SELECT trigger_day, reason, fires FROM carillon_ledger WHERE trigger_day BETWEEN ? AND ? AND fires <> 0 ORDER BY trigger_day, reason`,
-		s.dt(first), s.dt(last))
+	}, `SELECT `+dayName+`, reason, fires FROM carillon_ledger WHERE trigger_day BETWEEN ? AND ? AND fires <> 0 ORDER BY trigger_day, reason`,
+		s.dayOf(first), s.dayOf(last))
 }
 
 // RunsTotal is the number of runs of all time; it survives the retention.

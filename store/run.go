@@ -101,11 +101,11 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 		more, reasonArgs := reasonWhere(f.Reason)
 		where, args = where+more, append(args, reasonArgs...)
 	}
-	if f.Fires {
-		where += onePerFire
-	}
 	more, timeArgs := s.periodWhere(f)
 	where, args = where+more, append(args, timeArgs...)
+	if f.Fires { // last, as it looks at other rows
+		where += " AND run_state IS NOT NULL AND " + onePerFire
+	}
 	order := "DESC"
 	switch {
 	case f.Before != 0:
@@ -179,12 +179,12 @@ func (s *Store) NamesOfJobs(ctx context.Context, ids []int) (map[int]string, err
 	return out, err
 }
 
-// FailedRuns lists the newest failed runs within the newest ids of the table,
+// FailedRuns lists the newest failed runs, those that were not tried again, within the newest ids of the table,
 // so that a healthy history of millions of rows is not searched to its end.
 func (s *Store) FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error) {
 	const window = 20000
 	limitTo, args := inGroups("job_group", groups)
-	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log
-		WHERE id > (SELECT COALESCE(MAX(id), 0) FROM xxl_job_log) - `+itoa(window)+``+statusWhere(model.RunsFailed)+limitTo+`
+	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log l
+		WHERE id > (SELECT COALESCE(MAX(id), 0) FROM xxl_job_log) - `+itoa(window)+``+statusWhere(model.RunsFailed)+` AND (run_state IS NULL OR `+onePerFire+`)`+limitTo+`
 		ORDER BY id DESC LIMIT ?`, append(args, limit)...)
 }

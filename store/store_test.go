@@ -290,13 +290,31 @@ func TestHandled(t *testing.T) {
 		})
 		t.Run("a late truth corrects the center's guess", func(t *testing.T) {
 			r := storetest.Run(t, st, j, sent)
-			store1(t, model.Handled{RunID: r.ID, Code: 500, Reason: model.ReasonLost, AtMS: 5}, nil)
+			store1(t, model.Handled{RunID: r.ID, Code: 500, Reason: model.ReasonLost, AtMS: 5, Said: []model.Said{model.Say("lost_idle", "Address", "http://a/")}}, nil)
 			require.Equal(t, model.HandledCorrected, store1(t, model.Handled{RunID: r.ID, Code: 200, Msg: "it was fine", AtMS: 9}, nil))
 			got, err := st.Run(ctx, r.ID)
 			require.NoError(t, err)
 			require.Equal(t, model.ResultSucceeded, got.Result())
 			require.Equal(t, "it was fine", got.HandleMsg, "verbatim")
-			require.Equal(t, "late_truth", got.Note.Said[0].Code)
+			require.Equal(t, "late_truth", got.Note.Said[1].Code)
+			require.False(t, got.Note.Own, "the words are the executor's again")
+		})
+		t.Run("so it does for one that nobody had answered for", func(t *testing.T) {
+			r := storetest.Run(t, st, j, sent)
+			lost := model.Note{Said: []model.Said{model.Say("lost_gone", "Address", "http://a/", "Text", "refused")}}
+			require.NoError(t, st.RecordDispatches(ctx, "n#1", []model.Dispatch{{
+				RunID: r.ID, Phase: model.PhaseFinished, Code: 500, Reason: model.ReasonLost, Note: lost, AtMS: 6,
+			}}, t0, nil))
+			store1(t, model.Handled{RunID: r.ID, Code: 200, Said: []model.Said{model.Say("sdk_done")}, AtMS: 9}, nil)
+			got, err := st.Run(ctx, r.ID)
+			require.NoError(t, err)
+			require.Equal(t, model.ResultSucceeded, got.Result())
+			var codes []string
+			for _, s := range got.Note.Said {
+				codes = append(codes, s.Code)
+			}
+			require.Equal(t, []string{"lost_gone", "late_truth", "sdk_done"}, codes)
+			require.True(t, got.Note.Own)
 		})
 		t.Run("unknown run", func(t *testing.T) {
 			require.Equal(t, model.HandledUnknown, store1(t, model.Handled{RunID: 1 << 40, Code: 200}, nil))
@@ -317,7 +335,7 @@ func TestHandled(t *testing.T) {
 			rep, err := st.Report(ctx, t0, t0)
 			require.NoError(t, err)
 			require.Len(t, rep, 1)
-			require.Equal(t, model.DayCount{Day: "2026-01-01", Running: 0, Succeeded: 3, Failed: 1}, rep[0])
+			require.Equal(t, model.DayCount{Day: "2026-01-01", Running: 0, Succeeded: 4, Failed: 1}, rep[0])
 		})
 	})
 }

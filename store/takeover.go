@@ -172,15 +172,22 @@ func (s *Store) AcceptedRuns(ctx context.Context, plannedBeforeMS, afterID int64
 func (s *Store) CloseElsewhere(ctx context.Context, ids []int64, now time.Time) error {
 	return chunks(ids, 500, func(part []int64) error {
 		return s.inTx(ctx, func(tx *sql.Tx) error {
-			open := []any{model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, model.PhaseAccepted}
+			phases := []any{model.PhasePlanned, model.PhaseSending, model.PhaseUnknown, model.PhaseAccepted}
 			runs, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
-				AND handle_code <> 0 AND run_state IN (?, ?, ?, ?) ORDER BY id`+s.d.forUpdate, append(anys(part), open...)...)
+				AND handle_code <> 0 AND run_state IN (?, ?, ?, ?) ORDER BY id`+s.d.forUpdate, append(anys(part), phases...)...)
 			if err != nil || len(runs) == 0 {
 				return err
 			}
 			count := tally{}
 			fires := s.outcomes(tx, count)
 			changed := make([]int64, len(runs))
+			open := map[int64]bool{} // so they were counted
+			for i := range runs {
+				open[runs[i].ID] = true
+			}
+			if err := fires.touch(ctx, withHistory(runs), open); err != nil {
+				return err
+			}
 			for i := range runs {
 				r := &runs[i]
 				changed[i] = r.ID
@@ -194,14 +201,15 @@ func (s *Store) CloseElsewhere(ctx context.Context, ids []int64, now time.Time) 
 					r.FinishedMS = max(r.HandleTime.UnixMilli(), r.SentMS, r.AcceptedMS)
 				}
 				r.Note.Said = append(r.Note.Said, model.Say("closed_elsewhere"))
-				if err := fires.end(ctx, r, false); err != nil {
-					return err
-				}
+				fires.end(r, false)
 			}
 			if _, err := s.updateRows(ctx, tx, changed, `run_state = ?`, []any{model.PhaseFinished}, []rowSet{
 				{"finished_time", "", func(i int) any { return runs[i].FinishedMS }, true},
 				{"run_note", "", func(i int) any { return null(runs[i].Note.Encode()) }, false},
 			}, "", nil); err != nil {
+				return err
+			}
+			if err := fires.settle(ctx); err != nil {
 				return err
 			}
 			return s.addTally(ctx, tx, count, now)

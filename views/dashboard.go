@@ -63,8 +63,19 @@ func reasonClass(reason string) string {
 
 // todayURL lists exactly the runs that a number of today counts.
 func (v Dashboard) todayURL(status model.RunStatus, reason string) string {
-	return v.fires(v.Today.Day, status, reason)
+	return v.fires(v.Today, status, reason)
 }
+
+// failedCount is how many are in need of attention; the list holds the newest only.
+func (v Dashboard) failedCount() string {
+	if n := len(v.Failed); n < MostFailed {
+		return itoa(n)
+	}
+	return itoa(MostFailed) + "+"
+}
+
+// MostFailed is how many failed runs the dashboard lists.
+const MostFailed = 8
 
 // FailedRun is a run that went wrong, with its message as plain text.
 type FailedRun struct {
@@ -74,17 +85,21 @@ type FailedRun struct {
 
 // dayURL is the list of the runs of a day, one for each fire.
 func (v Dashboard) dayURL(d model.Ledger, status model.RunStatus) string {
-	return v.fires(d.Day, status, "")
+	return v.fires(d, status, "")
 }
 
-func (v Dashboard) fires(day string, status model.RunStatus, reason string) string {
-	at, err := time.ParseInLocation(time.DateOnly, day, v.Now.Location())
+func (v Dashboard) fires(d model.Ledger, status model.RunStatus, reason string) string {
+	at, err := time.Parse(time.DateOnly, d.Day)
 	if err != nil {
 		return v.URL("/runs")
 	}
 	const local = "2006-01-02T15:04:05"
+	fires := "1"
+	if d.Attempts {
+		fires = ""
+	}
 	return v.URL("/runs", "preset", "custom", "from", at.Format(local), "to", at.AddDate(0, 0, 1).Format(local),
-		"status", string(status), "reason", reason, "fires", "1")
+		"status", string(status), "reason", reason, "fires", fires)
 }
 
 // Geometry of the day chart in user units.
@@ -100,10 +115,17 @@ const (
 )
 
 type dayBar struct {
-	Label, Title, URL, BadURL string
-	X, Mid                    string
-	Parts                     []bar // success and in progress
-	Bad                       []bar // failed and missed, own scale
+	Label, Title, URL string
+	X, Mid            string
+	Parts             []dayPart // success and in progress
+	Bad               []dayPart // failed and missed, own scale
+}
+
+// dayPart is a part of a bar: fires of one class and where they are listed.
+type dayPart struct {
+	bar
+	Title, URL string
+	N          int64
 }
 
 // dayChart is the bars and the two scales of the day chart.
@@ -151,22 +173,25 @@ func (v Dashboard) chart() dayChart {
 			Title: v.T("dash.day_title", "Day", d.Day, "Succeeded", v.L.Number(d.Succeeded),
 				"Failed", v.L.Number(d.Failed), "Running", v.L.Number(d.Open),
 				"Missed", v.L.Number(d.NotSent)),
-			URL: v.dayURL(d, model.RunsAll), BadURL: v.dayURL(d, model.RunsFailed),
+			URL: v.dayURL(d, model.RunsAll),
 		}
-		stack := func(bottom float64, count int64, limit, height int, class string) (bar, float64) {
+		stack := func(bottom float64, count int64, limit, height int, class string, status model.RunStatus) (dayPart, float64) {
 			n := max(0, int(count))
 			h := scale(n, limit, height)
 			if n > 0 {
 				h = max(h, 2) // what exists is visible
 			}
-			return bar{X: itoa(x), Y: decimal(bottom - h), H: decimal(h), Class: class}, bottom - h
+			return dayPart{
+				bar: bar{X: itoa(x), Y: decimal(bottom - h), H: decimal(h), Class: class}, N: int64(n), URL: v.dayURL(d, status),
+				Title: d.Day + " · " + statusLabel(v.Page, status) + " " + v.L.Number(int64(n)),
+			}, bottom - h
 		}
-		one, y := stack(upperBottom, d.Succeeded, top, upperBottom-upperTop, "b-ok")
-		two, _ := stack(y, d.Open, top, upperBottom-upperTop, "b-open")
-		b.Parts = []bar{one, two}
-		one, y = stack(lowerBottom, d.Failed, low, lowerBottom-lowerTop, "b-bad")
-		two, _ = stack(y, d.NotSent, low, lowerBottom-lowerTop, "b-missed")
-		b.Bad = []bar{one, two}
+		one, y := stack(upperBottom, d.Succeeded, top, upperBottom-upperTop, "b-ok", model.RunsSucceeded)
+		two, _ := stack(y, d.Open, top, upperBottom-upperTop, "b-open", model.RunsOpen)
+		b.Parts = []dayPart{one, two}
+		one, y = stack(lowerBottom, d.Failed, low, lowerBottom-lowerTop, "b-bad", model.RunsFailed)
+		two, _ = stack(y, d.NotSent, low, lowerBottom-lowerTop, "b-missed", model.RunsMissed)
+		b.Bad = []dayPart{one, two}
 		c.Bars = append(c.Bars, b)
 	}
 	return c

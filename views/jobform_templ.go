@@ -5,11 +5,10 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-	"github.com/carillon-scheduler/carillon/model"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
+import "github.com/carillon-scheduler/carillon/model"
 
 // JobFormPage is the form of a new or an existing job.
 func JobFormPage(v JobForm) templ.Component {

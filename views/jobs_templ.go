@@ -5,11 +5,10 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-	"github.com/carillon-scheduler/carillon/i18n"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
+import "github.com/carillon-scheduler/carillon/i18n"
 
 // JobsPage is the job list as a page.
 func JobsPage(v Jobs) templ.Component {

@@ -152,6 +152,12 @@ func firstLine(s string) string {
 	return ""
 }
 
+// otherLines gives what follows the first line of a text.
+func otherLines(s string) string {
+	_, rest, _ := strings.Cut(strings.TrimLeft(s, "\r\n\t "), "\n")
+	return strings.Trim(rest, "\r\n")
+}
+
 // RunView is everything about one run.
 type RunView struct {
 	Page
@@ -250,7 +256,10 @@ func (v RunView) steps() []step {
 		}
 	}
 	if r.FinishedMS > 0 {
-		finished = step{"finished", class, at(r.FinishedMS), v.T("run.took", "Duration", v.L.Millis(r.DurationMS()))}
+		finished = step{"finished", class, at(r.FinishedMS), ""}
+		if ms := r.DurationMS(); ms >= 0 {
+			finished.sub = v.T("run.took", "Duration", v.L.Millis(ms))
+		}
 	} else if !r.HandleTime.IsZero() {
 		finished = step{"finished", class, i18n.Clock(r.HandleTime.In(v.Now.Location())), ""}
 	} else if r.Result() == model.ResultRunning && r.AcceptedMS > 0 {

@@ -76,7 +76,8 @@ func TestChartShowsRareFailures(t *testing.T) {
 	assert.Equal(t, "100 k", c.Upper[2].Label)
 	assert.Equal(t, "2", c.Lower[1].Label, "failures have their own scale")
 	assert.Equal(t, "24.0", c.Bars[0].Bad[0].H)
-	assert.Contains(t, c.Bars[0].BadURL, "status=failed")
+	assert.Contains(t, c.Bars[0].Bad[0].URL, "status=failed")
+	assert.Contains(t, c.Bars[0].Bad[1].URL, "status=missed")
 	assert.Contains(t, c.Bars[0].URL, "from=2026-11-20T00%3A00%3A00")
 	assert.NotPanics(t, func() { Dashboard{Page: testPage(t)}.chart() })
 }

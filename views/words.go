@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,9 @@ func Words(l *i18n.Localizer, zone *time.Location, said ...model.Said) string {
 	lines := make([]string, 0, len(said))
 	for _, x := range said {
 		key := "why." + x.Code
+		if _, isReason := model.ReasonOf(x.Code); isReason && !l.Has(key) {
+			key = "reason." + x.Code
+		}
 		if !l.Has(key) {
 			// Written by a newer center, or by an executor that has words of its own.
 			text, _ := x.Args["Text"].(string)
@@ -45,6 +49,8 @@ func wordArgs(l *i18n.Localizer, zone *time.Location, args map[string]any) []any
 				text = l.T("enum." + text)
 			}
 			kv = append(kv, name, text)
+		case isNumber: // an id: JSON makes a float of it
+			kv = append(kv, name, strconv.FormatInt(n, 10))
 		default:
 			kv = append(kv, name, v)
 		}
@@ -72,14 +78,14 @@ func Cause(l *i18n.Localizer, zone *time.Location, r model.Run, plain func(strin
 	if r.HandleMsg != "" && !r.Note.Own {
 		theirs = plain(r.HandleMsg)
 	}
-	switch {
+	switch class := r.Class(); {
 	case len(r.Note.Said) > 0:
 		ours = Words(l, zone, r.Note.Said...)
-	case r.Phase == model.PhaseForeign || theirs != "" && r.Reason == "":
-	case r.Class() == model.ClassFailed && r.HandleCode == 0 && r.TriggerMsg != "":
-		ours = plain(r.TriggerMsg) // an old row
-	case r.Reason != "":
-		ours = reasonText(l, r.Reason)
+	case class != model.ClassFailed && class != model.ClassNotSent, theirs != "" && r.Reason == "":
+	case class == model.ClassFailed && r.HandleCode == 0 && r.TriggerMsg != "":
+		ours = plain(r.TriggerMsg) // an old row, or one of others
+	default:
+		ours = reasonText(l, r.Outcome())
 	}
 	return theirs, ours
 }

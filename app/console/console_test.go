@@ -139,7 +139,7 @@ func TestPages(t *testing.T) {
 	}{
 		{"/login", nobody, 200, []string{"#login-form", "User name"}, []string{"#sidebar"}},
 		{"/", admin, 200, []string{"#days", "#attention", "#next", "#centers", "gone: no beat", "#nav-executors", "#nav-users", "1,204,881"}, nil},
-		{"/", olga, 200, []string{"#nav-jobs", "#nav-help"}, []string{"#nav-executors", "#nav-users"}},
+		{"/", olga, 200, []string{"#nav-jobs", "#nav-help", "#attention", "#next", "#tile"}, []string{"#nav-executors", "#nav-users", "#ledger", "#days", "#centers"}},
 		{"/jobs?all=1", admin, 200, []string{"#job-row", "Warehouse export", "QUARANTINED", "ENDED", "Europe/London", "#segment-running"}, nil},
 		{"/jobs?all=1", olga, 200, []string{"Exchange rates"}, []string{"Warehouse export", "Business intelligence"}},
 		{"/jobs?q=zzz", admin, 200, []string{"#empty", "Clear filter"}, []string{"#job-row"}},
@@ -155,9 +155,12 @@ func TestPages(t *testing.T) {
 		{"/runs?executor=1&job=1039&status=failed&preset=custom", olga, 200, []string{"88214871", "datetime-local"}, nil},
 		{"/runs/88214871", olga, 200, []string{"#timeline", "#run-facts", "#linked-run", "#log", "6 ms late", "duplicate key"}, []string{"#kill"}},
 		{"/runs/88214999", admin, 200, []string{"#kill", "7/12", "data-live"}, nil},
-		{"/runs/88214000", admin, 200, []string{"java.lang.IllegalStateException\nat Rates.run"}, []string{"00c0ef", "alert(9)"}},
+		{"/runs/88214000", admin, 200, []string{"java.lang.IllegalStateException", "at Rates.run"}, []string{"00c0ef", "alert(9)", "<b>java"}},
 		{"/runs/1031001", olga, 404, []string{"#error"}, nil},
 		{"/runs/88214999/kill", admin, 200, []string{"#confirm", "Search index shards"}, nil},
+		{"/runs/88214910", olga, 200, []string{"#take-back"}, []string{"#kill"}},
+		{"/runs/88214910/takeback", olga, 200, []string{"#confirm", "has not been sent yet"}, nil},
+		{"/runs/1031001/takeback", olga, 404, []string{"#error"}, nil},
 		{"/runs/88214871/log", olga, 200, []string{"fetching daily reference rates"}, []string{"<html"}},
 		{"/executors", admin, 200, []string{"#executor-row", "#unassigned", "mail-worker", "4 s ago", "silent"}, nil},
 		{"/executors", olga, 403, []string{"#error"}, []string{"mail-worker"}},
@@ -339,7 +342,8 @@ func TestActions(t *testing.T) {
 	for _, c := range []struct{ path, call, to string }{
 		{"/jobs/1039/start", "start 1039", "/jobs"}, {"/jobs/1039/stop", "stop 1039", "/jobs"},
 		{"/jobs/1039/delete", "delete 1039", "/jobs"}, {"/jobs/1039/run", "run 1039  ", "/runs/88214999"},
-		{"/runs/88214999/kill", "kill 88214999", "/runs/88214999"}, {"/executors/1/delete", "delete executor 1", "/executors"},
+		{"/runs/88214999/kill", "kill 88214999", "/runs/88214999"},
+		{"/runs/88214910/takeback", "take back 88214910", "/runs/88214910"}, {"/executors/1/delete", "delete executor 1", "/executors"},
 	} {
 		s := newSite(t).login("admin")
 		res := s.post(c.path)

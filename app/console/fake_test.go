@@ -391,6 +391,10 @@ func (f *fake) KillRun(_ context.Context, _ model.Actor, id int64) error {
 	return f.note("kill %d", id)
 }
 
+func (f *fake) TakeBackRun(_ context.Context, _ model.Actor, id int64) error {
+	return f.note("take back %d", id)
+}
+
 func (f *fake) Executors(context.Context, model.Actor) (jobs.ExecutorPage, error) {
 	p := jobs.ExecutorPage{}
 	for _, g := range f.groups {

@@ -61,6 +61,8 @@ func (c *Console) routes() {
 		{get, logStreamPath, users, c.runLogStream},
 		{get, "/runs/:id/kill", users, c.runKillForm},
 		{post, "/runs/:id/kill", users, c.runKill},
+		{get, "/runs/:id/takeback", users, c.runTakeBackForm},
+		{post, "/runs/:id/takeback", users, c.runTakeBack},
 
 		{get, "/executors", admins, c.executorList},
 		{post, "/executors", admins, c.executorAdd},

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,10 +20,10 @@ import (
 // breaks matches the tags that stand for a new line in texts of a Java admin.
 var breaks = regexp.MustCompile(`(?i)<br\s*/?>|</?(?:p|div|li)\b[^>]*>`)
 
-// plainText gives a stored message as text. Rows of a Java admin hold HTML;
-// our own are text, in which a tag is just what the executor wrote.
+// plainText gives a stored message as text. Rows of a Java admin, and results that one
+// took, hold HTML; our own are text, in which a tag is just what the executor wrote.
 func plainText(run model.Run, s string) string {
-	if run.Phase != model.PhaseForeign {
+	if run.Phase != model.PhaseForeign && !slices.ContainsFunc(run.Note.Said, func(x model.Said) bool { return x.Code == "closed_elsewhere" }) {
 		return s
 	}
 	s = breaks.ReplaceAllString(s, "\n")
@@ -57,14 +59,27 @@ func (c *Console) run(r *request) error {
 		TriggerText: plainText(d.Run, d.Run.TriggerMsg),
 	}
 	v.Theirs, v.Ours = views.Cause(r.loc, r.now.Location(), d.Run, func(s string) string { return plainText(d.Run, s) })
-	if r.htmx() && r.QueryParam("wait") == "log" && v.HasLog() {
+	if r.htmx() && r.QueryParam("wait") == "log" && (v.HasLog() || !d.Run.Open()) {
 		r.Response().Header().Set("HX-Refresh", "true")
 		return r.NoContent(http.StatusNoContent)
 	}
 	return r.pageOr(http.StatusOK, views.RunPage(v), views.RunLive(v))
 }
 
-func (c *Console) runKillForm(r *request) error {
+func (c *Console) runKillForm(r *request) error { return c.runConfirm(r, "kill", "run.kill") }
+
+func (c *Console) runKill(r *request) error { return c.runEnd(r, c.svc.KillRun, "run.killed") }
+
+func (c *Console) runTakeBackForm(r *request) error {
+	return c.runConfirm(r, "takeback", "run.take_back")
+}
+
+func (c *Console) runTakeBack(r *request) error {
+	return c.runEnd(r, c.svc.TakeBackRun, "run.taken_back")
+}
+
+// runConfirm asks whether a run is to be ended; key and those beside it have the words.
+func (c *Console) runConfirm(r *request, action, key string) error {
 	id, err := r.idParam()
 	if err != nil {
 		return err
@@ -78,21 +93,22 @@ func (c *Console) runKillForm(r *request) error {
 		name = d.Job.Name
 	}
 	path := c.path("/runs/" + strconv.FormatInt(id, 10))
+	title := r.loc.T(key + "_title")
 	v := views.Confirm{
-		Page: r.page("runs", r.loc.T("run.kill_title")), Heading: r.loc.T("run.kill_title"),
-		Text: r.loc.T("run.kill_text", "ID", id, "Name", name), Button: r.loc.T("run.kill"),
-		Action: path + "/kill", Cancel: path,
+		Page: r.page("runs", title), Heading: title, Text: r.loc.T(key+"_text", "ID", id, "Name", name), Button: r.loc.T(key),
+		Action: path + "/" + action, Cancel: path,
 	}
 	return r.pageOr(http.StatusOK, views.ConfirmPage(v), views.ConfirmFragment(v))
 }
 
-func (c *Console) runKill(r *request) error {
+// runEnd ends a run in the given way and says done.
+func (c *Console) runEnd(r *request, end func(context.Context, model.Actor, int64) error, done string) error {
 	id, err := r.idParam()
 	if err != nil {
 		return err
 	}
-	if err := c.svc.KillRun(r.Request().Context(), r.actor(), id); err != nil {
+	if err := end(r.Request().Context(), r.actor(), id); err != nil {
 		return err
 	}
-	return r.done(c.path("/runs/"+strconv.FormatInt(id, 10)), r.loc.T("run.killed", "ID", id))
+	return r.done(c.path("/runs/"+strconv.FormatInt(id, 10)), r.loc.T(done, "ID", id))
 }

@@ -43,28 +43,34 @@ func bindRunFilter(r *request) views.RunFilter {
 
 // period turns a preset or the two inputs into instants; zero means open.
 func period(f views.RunFilter, now time.Time) (from, to time.Time) {
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	switch f.Preset {
 	case "hour":
 		return now.Add(-time.Hour), to
 	case "today":
-		return day, to
+		return model.DayStart(now, 0), to
 	case "yesterday":
-		return day.AddDate(0, 0, -1), day
+		return model.DayStart(now, -1), model.DayStart(now, 0)
 	case "week":
-		return day.AddDate(0, 0, -7), to
+		return model.DayStart(now, -7), to
 	case "month":
-		return day.AddDate(0, 0, -30), to
+		return model.DayStart(now, -30), to
 	case "custom":
 		return localTime(f.From, now.Location()), localTime(f.To, now.Location())
 	}
 	return from, to
 }
 
-// localTime reads what a datetime-local input gives, with or without seconds.
+// localTime reads what a datetime-local input gives, with or without seconds. A time that
+// the clocks skip is the moment at which they do.
 func localTime(s string, zone *time.Location) time.Time {
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
+			switch shown := t.Format(layout); {
+			case shown < s:
+				_, t = t.ZoneBounds()
+			case shown > s:
+				t, _ = t.ZoneBounds()
+			}
 			return t
 		}
 	}

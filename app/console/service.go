@@ -31,6 +31,7 @@ type Service interface {
 	Run(ctx context.Context, actor model.Actor, id int64) (jobs.RunDetail, error)
 	ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error)
 	KillRun(ctx context.Context, actor model.Actor, id int64) error
+	TakeBackRun(ctx context.Context, actor model.Actor, id int64) error
 
 	Executors(ctx context.Context, actor model.Actor) (jobs.ExecutorPage, error)
 	Executor(ctx context.Context, actor model.Actor, id int) (model.Group, error)

@@ -47,7 +47,7 @@ type Store interface {
 	GiveBack(ctx context.Context, owner string, ids []int64) error
 	StoppedJobs(ctx context.Context, ids []int) ([]int, error)
 	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
-	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) error
+	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) (waits bool, err error)
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
 	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
 	AddPicks(ctx context.Context, picks, gone []model.Pick) error
@@ -420,7 +420,12 @@ func (d *Dispatcher) wait(ctx context.Context, j *job) {
 	d.waiting.Store(j.run.ID, true)
 	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
 	if since := waited / busyPause; since < 2 || since%30 == 0 {
-		if err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle"))); err != nil {
+		waits, err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle")))
+		if err == nil && !waits { // taken back, cancelled, or adopted by another node
+			d.ring.forget(j.run.ID)
+			return
+		}
+		if err != nil {
 			d.cfg.Logger.Warn("cannot note what a run waits for", "log_id", j.run.ID, "error", err)
 		}
 	}

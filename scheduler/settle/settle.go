@@ -174,7 +174,7 @@ const maxUnknown = 5000
 // settleOne asks about one run. silent is set when the executor does not answer:
 // it is not asked again in this pass.
 func (s *Settler) settleOne(ctx context.Context, now time.Time, owner string, r model.Run, silent *bool) error {
-	verdict, msg := cannotTell, "the executor does not answer"
+	verdict, msg := cannotTell, silentThere
 	if !*silent {
 		verdict, msg = s.ask(ctx, r)
 		*silent = verdict == noAnswer
@@ -227,7 +227,14 @@ func (s *Settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 		if now.Sub(sentAt(&r)) < s.Cfg.LostAfter {
 			return nil // asked again at the next tick
 		}
-		ended(model.ReasonLost, "lost_unknown")
+		switch msg {
+		case silentThere:
+			ended(model.ReasonLost, "lost_unasked")
+		case busyThere:
+			ended(model.ReasonLost, "lost_busy")
+		default:
+			ended(model.ReasonLost, "lost_unknown")
+		}
 	}
 	s.Cfg.Logger.Info("run settled", "log_id", r.ID, "job_id", r.JobID, "phase", int(d.Phase), "why", model.PlainWords(d.Note.Said...))
 	return s.Store.RecordDispatches(ctx, owner, []model.Dispatch{d}, now, rule.Follower(now, owner))
@@ -235,6 +242,12 @@ func (s *Settler) settleOne(ctx context.Context, now time.Time, owner string, r 
 
 // sentAt is when the run was claimed for sending, or its instant when that is not known.
 func sentAt(r *model.Run) time.Time { return time.UnixMilli(cmp.Or(r.SentMS, r.PlannedMS)) }
+
+// What asking said, beside the texts of errors.
+const (
+	silentThere = "the executor does not answer"
+	busyThere   = "the executor is busy with this job, maybe with an earlier run"
+)
 
 type verdict int
 
@@ -298,7 +311,7 @@ func (s *Settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	case res.ToLineNum > 0:
 		return hasIt, ""
 	case !idle:
-		return cannotTell, "the executor is busy with this job, maybe with an earlier run"
+		return cannotTell, busyThere
 	}
 	return neverHadIt, ""
 }

@@ -1,0 +1,71 @@
+package jobs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
+	"github.com/carillon-scheduler/carillon/store/storetest"
+)
+
+// TestDashboardShowsWhatOneMaySee: people who see some executors get numbers and lists of
+// those only, and none of the whole center.
+func TestDashboardShowsWhatOneMaySee(t *testing.T) {
+	w := newWorld(t)
+	other := storetest.Group(t, w.store, "app-two", "http://10.0.0.2:9999/,http://10.0.0.3:9999/")
+	mine := w.get(t, w.add(t, nil))
+	theirs := storetest.Job(t, w.store, other.ID, nil)
+	for _, j := range []model.Job{mine, theirs} {
+		require.NoError(t, w.store.SetJobStatus(t.Context(), j.ID, w.get(t, j.ID).Version, model.JobRunning, w.now.Add(time.Hour).UnixMilli(), w.now))
+		storetest.Run(t, w.store, j, func(r *model.Run) {
+			r.Phase, r.TriggerCode, r.HandleCode, r.TriggerTime = model.PhaseFinished, 200, 500, w.now
+		})
+	}
+	olga := model.Actor{UserID: 4, Name: "olga", Groups: []int{w.group.ID}}
+	d, err := w.Dashboard(t.Context(), olga)
+	require.NoError(t, err)
+	require.Equal(t, 1, d.Jobs.All)
+	require.Equal(t, 1, d.NodesKnown)
+	require.Len(t, d.FailedRecently, 1)
+	require.Equal(t, mine.ID, d.FailedRecently[0].JobID)
+	require.Len(t, d.Next, 1)
+	require.Equal(t, mine.ID, d.Next[0].ID)
+	require.Empty(t, d.Centers)
+	require.Empty(t, d.Days)
+	require.Zero(t, d.Today.Expected)
+	require.Zero(t, d.RunsTotal)
+	all, err := w.Dashboard(t.Context(), admin())
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 3, 2, 2, 7}, []int{all.Jobs.All, all.NodesKnown, len(all.FailedRecently), len(all.Next), len(all.Days)})
+	require.EqualValues(t, 2, all.Today.Expected)
+}
+
+// TestAttentionIsForFires: what was tried again needs none, what failed for good does.
+func TestAttentionIsForFires(t *testing.T) {
+	w := newWorld(t)
+	j := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.RetryCount = 1 })
+	r := storetest.Run(t, w.store, j, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerTime = model.PhaseSending, 1, w.now })
+	fail := func(id int64) {
+		_, err := w.store.StoreHandled(t.Context(), []model.Handled{{RunID: id, Code: 500, AtMS: 5}}, w.now, rule.Follower(w.now, "n#1"))
+		require.NoError(t, err)
+	}
+	failed := func() (ids []int64) {
+		d, err := w.Dashboard(t.Context(), admin())
+		require.NoError(t, err)
+		for _, r := range d.FailedRecently {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	fail(r.ID)
+	require.Empty(t, failed(), "its retry waits")
+	list, err := w.store.Runs(t.Context(), model.RunFilter{JobID: j.ID, Limit: 1})
+	require.NoError(t, err)
+	_, err = w.store.ClaimRuns(t.Context(), "n#1", []model.Claim{{RunID: list[0].ID, Address: "a"}}, 1)
+	require.NoError(t, err)
+	fail(list[0].ID)
+	require.Equal(t, []int64{list[0].ID}, failed())
+}
