@@ -67,7 +67,7 @@ func TestFailover(t *testing.T) {
 	require.Equal(t, "a 0 connection refused; b 200", why)
 
 	q.Beat = alive(func(context.Context, string) error { return errors.New(strings.Repeat("x", 1000)) })
-	_, why, err = told(New(), t.Context(), q)
+	_, _, err = told(New(), t.Context(), q)
 	var e *model.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, KeyNoneAlive, e.Key)

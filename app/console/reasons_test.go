@@ -94,8 +94,8 @@ func toldRun(id int64, now time.Time, info model.ReasonInfo) model.Run {
 }
 
 var (
-	keyInText   = regexp.MustCompile(`\b(?:why|reason|missed|runs?|result|enum|dash|error|field|dur)\.[a-z_]+`)
-	sentence = regexp.MustCompile(`[A-Za-z]+ [a-z]+ [a-z]+`)
+	keyInText = regexp.MustCompile(`\b(?:why|reason|missed|runs?|result|enum|dash|error|field|dur)\.[a-z_]+`)
+	sentence  = regexp.MustCompile(`[A-Za-z]+ [a-z]+ [a-z]+`)
 )
 
 // TestEveryReasonHasItsPage draws the page of a run of each reason, with and without
