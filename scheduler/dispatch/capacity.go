@@ -29,6 +29,8 @@ const (
 	overLate = 2 * time.Second
 	// overQueue is how many wait for a worker then.
 	overQueue = 100
+	// waitingLeft is longer than a run that waits goes without asking.
+	waitingLeft = 20 * time.Second
 	// overTell is for how long it may last before it is said.
 	overTell = 5 * time.Second
 )
@@ -42,7 +44,14 @@ func (d *Dispatcher) Measure(ctx context.Context) (Load, error) {
 		return Load{}, err
 	}
 	waiting := 0
-	d.waiting.Range(func(any, any) bool { waiting++; return true })
+	d.waiting.Range(func(id, asked any) bool {
+		if at, ok := asked.(time.Time); ok && now.Sub(at) > waitingLeft {
+			d.waiting.Delete(id) // cancelled, or another node's by now
+		} else {
+			waiting++
+		}
+		return true
+	})
 	c := &d.capacity
 	c.mu.Lock()
 	defer c.mu.Unlock()

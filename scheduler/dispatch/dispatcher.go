@@ -67,7 +67,7 @@ type Dispatcher struct {
 	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
 	counts     counts
 	capacity   capacity
-	waiting    sync.Map // ids of runs that wait for an idle executor
+	waiting    sync.Map // ids of runs that wait for an idle executor: when they last asked
 
 	unsentMu sync.Mutex
 	unsent   map[int64]unsentRun // runs whose claim failed
@@ -392,12 +392,13 @@ func (d *Dispatcher) refuse(ctx context.Context, j *job, err error) {
 func (d *Dispatcher) wait(ctx context.Context, j *job) {
 	now := d.cfg.Now()
 	j.waited = true
-	d.waiting.Store(j.run.ID, true)
+	d.waiting.Store(j.run.ID, now)
 	waited := now.Sub(time.UnixMilli(j.run.PlannedMS))
 	if since := waited / busyPause; since < 2 || since%30 == 0 {
 		waits, err := d.store.NoteWaiting(ctx, d.node.Owner(), j.run.ID, j.noted(model.Say("waits_for_idle")))
 		if err == nil && !waits { // taken back, cancelled, or adopted by another node
 			d.ring.forget(j.run.ID)
+			d.waiting.Delete(j.run.ID)
 			return
 		}
 		if err != nil {
