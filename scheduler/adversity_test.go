@@ -270,7 +270,7 @@ func (c *counted) CountDue(_ context.Context, _ string, nowMS int64) (n int, old
 func TestMoreThanCanBeSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, exec := &counted{newMemory()}, &slowly{}
-		for id := range int64(300) {
+		for id := range int64(1000) {
 			m.put(planned(id + 1))
 		}
 		cfg := small()
@@ -282,7 +282,7 @@ func TestMoreThanCanBeSent(t *testing.T) {
 		require.Positive(t, load.Over)
 		require.Positive(t, load.Backlog)
 		require.Greater(t, load.Oldest, 5*time.Second)
-		time.Sleep(time.Minute)
+		time.Sleep(3 * time.Minute)
 		require.Zero(t, s.Stats().Load.Over, "it has caught up")
 		s.Close(t.Context())
 	})
