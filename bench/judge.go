@@ -110,14 +110,18 @@ func (c *checked) allowed(l late) time.Duration {
 	return limit
 }
 
-// tooLate counts the runs, retries and children among them, that were later than they may be.
-func (c *checked) tooLate() (n int) {
-	for _, l := range slices.Concat(c.late, c.lateFollowers) {
+// tooLate lists the runs, retries and children among them, that were later than they may be.
+func (c *checked) tooLate() (out []string) {
+	for i, l := range slices.Concat(c.late, c.lateFollowers) {
 		if c.waited(l) > c.allowed(l) {
-			n++
+			what := "run"
+			if i >= len(c.late) {
+				what = "retry or child"
+			}
+			out = append(out, fmt.Sprintf("%s of job %d at %s, %s late", what, l.job, stamp(l.planned), l.by.Round(time.Millisecond)))
 		}
 	}
-	return n
+	return out
 }
 
 // careless lists what was missed with a reason although nothing was wrong: no fault
@@ -153,9 +157,7 @@ func (c *checked) bad() error {
 	if t := c.takeover(); t > c.limit {
 		err = errors.Join(err, fmt.Errorf("a takeover lasted %s", t))
 	}
-	if n := c.tooLate(); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%d runs were later than a takeover may make them", n))
-	}
+	some(c.tooLate(), "later than a takeover may make them")
 	if c.made == 0 {
 		err = errors.Join(err, errors.New("nothing was made"))
 	}

@@ -23,9 +23,11 @@ func (d *Dispatcher) writeHandled(ctx context.Context, list []model.Handled) ([]
 			list[i].Call = &a
 		}
 	}
-	follow, after := rule.Follower(now, d.node.Owner()), false
+	after, owner := false, d.node.Owner()
 	statuses, err := d.store.StoreHandled(ctx, list, now, func(run model.Run, jobs map[int]model.Job) []model.Run {
-		runs := follow(run, jobs)
+		// The clock is read here: the process may have been paused since, and what follows
+		// is due now.
+		runs := rule.Follower(d.cfg.Now(), owner)(run, jobs)
 		after = after || len(runs) > 0
 		return runs
 	})
