@@ -73,6 +73,7 @@ const (
 	HandledStored                         // this one decided the run
 	HandledRepeat                         // the run had its result already
 	HandledCorrected                      // it replaced the center's own guess
+	HandledLocked                         // another session has locked the row: to be tried again
 )
 
 // Follow decides which runs follow from a finished run: a retry or children.

@@ -56,7 +56,7 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 
 	planner := &plan.Planner{Store: store, Cfg: cfg, Owners: s.node.Owners, Planned: s.Nudge, Noted: s.node.NotePlan}
 	settler := &settle.Settler{Store: store, Exec: exec, Cfg: cfg, Owner: s.node.Owner, Nudge: s.Nudge, InFlight: s.disp.InFlight, Unsent: s.disp.PutBackUnsent}
-	settling := &loop.Loop{Name: "settle", Every: 2 * time.Second, Nudge: make(chan struct{}, 1), Body: settler.Settle, Nudged: settler.Settle}
+	settling := &loop.Loop{Name: "settle", Every: time.Second, Nudge: make(chan struct{}, 1), Body: settler.Settle, Nudged: settler.Settle}
 	s.disp.Unsettled = settling.Wake
 	take := &node.Takeover{Store: store, Cfg: cfg, Node: s.node, Nudge: func() {
 		s.Nudge()

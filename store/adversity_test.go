@@ -85,6 +85,11 @@ func TestResultsOfOtherRunsAreRefused(t *testing.T) {
 		g := storetest.Group(t, st, "app-one", "")
 		j := storetest.Job(t, st, g.ID, nil)
 		at := time.Unix(1767225600, 0).UnixMilli()
+		for range 25 { // a client that always sends the trigger time back, as Java does
+			r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.Address = model.PhaseSending, "http://java/" })
+			_, err := st.StoreHandled(t.Context(), []model.Handled{{RunID: r.ID, Code: 200, AtMS: at, TriggerMS: at}}, t0, nil)
+			require.NoError(t, err)
+		}
 		for name, tc := range map[string]struct {
 			sent   bool
 			h      model.Handled
@@ -96,12 +101,16 @@ func TestResultsOfOtherRunsAreRefused(t *testing.T) {
 			"of a later trigger, our SDK":             {true, model.Handled{TriggerMS: at + 8000, Echo: true}, model.HandledUnknown},
 			"of an earlier trigger, Java":             {true, model.Handled{TriggerMS: at - 8000}, model.HandledUnknown},
 			"with the time of its end, as Node sends": {true, model.Handled{TriggerMS: at + 8123}, model.HandledStored},
-			"of a clock that is behind, as pyxxl":     {true, model.Handled{TriggerMS: at - 8123}, model.HandledStored},
-			"without a time":                          {true, model.Handled{}, model.HandledStored},
+			"of a clock that is behind, in whole seconds, as an old pyxxl": {true, model.Handled{TriggerMS: at - 3000}, model.HandledStored},
+			"of a clock that is behind, as pyxxl":                          {true, model.Handled{TriggerMS: at - 8123}, model.HandledStored},
+			"without a time":                                               {true, model.Handled{}, model.HandledStored},
 		} {
 			r := storetest.Run(t, st, j, func(r *model.Run) {
 				if tc.sent {
-					r.Phase = model.PhaseSending
+					r.Phase, r.Address = model.PhaseSending, "http://other/"
+				}
+				if strings.HasSuffix(name, "Java") {
+					r.Address = "http://java/"
 				}
 			})
 			tc.h.RunID, tc.h.Code, tc.h.AtMS = r.ID, 200, at
@@ -367,4 +376,58 @@ func TestGiveBack(t *testing.T) {
 			require.Equal(t, phase, r.Phase)
 		}
 	})
+}
+
+// TestTwoWordsAboutOneRunAtOnce: that it is lost and its result share a batch. It counts once.
+func TestTwoWordsAboutOneRunAtOnce(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		j := storetest.Job(t, st, storetest.Group(t, st, "app-one", "").ID, nil)
+		r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase = model.PhaseAccepted })
+		got, err := st.StoreHandled(t.Context(), []model.Handled{{RunID: r.ID, Code: 500, Reason: model.ReasonLost, AtMS: 5}, {RunID: r.ID, Code: 200, AtMS: 5}}, t0, nil)
+		require.NoError(t, err)
+		require.Equal(t, []model.HandledStatus{model.HandledRepeat, model.HandledStored}, got)
+		l := account(t, st, t0)
+		require.Equal(t, [3]int64{1, 1, 0}, [3]int64{l.Expected, l.Succeeded, l.Failed})
+	})
+}
+
+// TestARunThatIsNotSentYetCoversNobody: it is claimed ahead of its instant.
+func TestARunThatIsNotSentYetCoversNobody(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		j := storetest.Job(t, st, storetest.Group(t, st, "app-one", "").ID, func(j *model.Job) { j.Block, j.RetryCount = model.BlockCover, 1 })
+		first := storetest.Run(t, st, j, func(r *model.Run) { r.RetryLeft = 1 })
+		next := storetest.Run(t, st, j, func(r *model.Run) { r.PlannedMS += 1000 })
+		_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: first.ID, Address: "a"}, {RunID: next.ID, Address: "a"}}, first.PlannedMS+900)
+		require.NoError(t, err)
+		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: first.ID, Code: 500, AtMS: first.PlannedMS + 950}}, t0, rule.Follower(t0, "n#1"))
+		require.NoError(t, err)
+		list, err := st.Runs(ctx, model.RunFilter{JobID: j.ID, Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, list, 3, "it is tried again")
+	})
+}
+
+// TestALockedRunHoldsUpNoOther: neither claims nor results.
+func TestALockedRunHoldsUpNoOther(t *testing.T) {
+	ctx, st := t.Context(), suite.Open(t, "mariadb", time.UTC)
+	j := storetest.Job(t, st, storetest.Group(t, st, "app-one", "").ID, nil)
+	held, free := storetest.Run(t, st, j, nil), storetest.Run(t, st, j, nil)
+	db, end, err := st.MigrationDB()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, end()) }()
+	tx, err := db.BeginTx(ctx, nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(ctx, `SELECT id FROM xxl_job_log WHERE id = ? FOR UPDATE`, held.ID)
+	require.NoError(t, err)
+	began := time.Now()
+	got, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: held.ID, Address: "a"}, {RunID: free.ID, Address: "a"}}, 1)
+	require.NoError(t, err)
+	require.Equal(t, map[int64]bool{free.ID: true}, got)
+	require.Less(t, time.Since(began), 2*time.Second)
+	statuses, err := st.StoreHandled(ctx, []model.Handled{{RunID: held.ID, Code: 200, AtMS: 5}, {RunID: free.ID, Code: 200, AtMS: 5}}, t0, nil)
+	require.NoError(t, err)
+	require.Equal(t, []model.HandledStatus{model.HandledLocked, model.HandledStored}, statuses)
+	require.Less(t, time.Since(began), 8*time.Second, "one wait, not six")
+	require.NoError(t, tx.Rollback())
 }

@@ -33,7 +33,7 @@ type dialect struct {
 	// upsertAdd follows an INSERT to add the new value of a column to the old one.
 	upsertAdd func(key, table, column string) string
 	// rowUpdate builds the statement of updateRows for rowsAtOnce rows at most.
-	rowUpdate  func(ids []int64, fixed string, fixedArgs []any, sets []rowSet, at int, where string, whereArgs []any) (string, []any)
+	rowUpdate  func(ids []int64, fixed string, fixedArgs []any, all []column, at int, where string, whereArgs []any) (string, []any)
 	rowsAtOnce int
 	// least and greatest of two numbers.
 	least, greatest func(a, b string) string
@@ -108,6 +108,12 @@ func isBusy(err error) bool {
 		return e.Number == myLockWait || e.Number == myLockNoWait
 	}
 	return isRetryable(err)
+}
+
+// isLockWait reports whether a statement has waited too long for a row.
+func isLockWait(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == myLockWait
 }
 
 // isRetryable reports whether the same transaction may succeed when it is tried again.

@@ -65,6 +65,14 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 				from = model.PhaseSending
 			}
 			err := chunks(compact(same), 1000, func(part []int64) error {
+				if s.d.skipLocked != "" { // a row that another session holds must not hold up the others: it comes again
+					free, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
+						AND run_state = ? AND owner = ? AND handle_code = 0 ORDER BY id`+s.d.skipLocked, append(anys(part), from, owner)...)
+					if err != nil || len(free) == 0 {
+						return err
+					}
+					part = free
+				}
 				args := append([]any{k.address, nowMS, model.PhaseSending}, anys(part)...)
 				res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_address = ?, sent_time = ?, run_state = ?
 					WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND owner = ? AND handle_code = 0`, append(args, from, owner)...)
@@ -115,7 +123,7 @@ func (s *Store) NoteWaiting(ctx context.Context, owner string, id int64, note mo
 func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error {
 	alike := map[outcome][]model.Dispatch{}
 	for _, d := range list {
-		k := outcome{d.Phase, d.Code, d.Reason}
+		k := outcome{d.Phase, d.Code, d.Reason, d.SentMS > 0}
 		alike[k] = append(alike[k], d)
 	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {
@@ -149,6 +157,7 @@ type outcome struct {
 	phase  model.RunPhase
 	code   int
 	reason string
+	timed  bool // it is known when the call began
 }
 
 // byRun sorts by id; of two words about one run the last one stays.
@@ -169,8 +178,12 @@ func (s *Store) noteSent(ctx context.Context, tx *sql.Tx, owner string, list []m
 	for i := range list {
 		ids[i] = list[i].RunID
 	}
+	sentBefore := "COALESCE(sent_time, 0)"
+	if !k.timed { // nobody knows when: not before its instant, for which it may have been claimed ahead
+		sentBefore = s.d.greatest(sentBefore, "COALESCE(planned_time, 0)")
+	}
 	sets := []rowSet{
-		{"sent_time", s.d.greatest("COALESCE(sent_time, 0)", "%s"), func(i int) any { return list[i].SentMS }, true},
+		{"sent_time", s.d.greatest(sentBefore, "%s"), func(i int) any { return list[i].SentMS }, true},
 		{"trigger_msg", "COALESCE(%s, trigger_msg)", func(i int) any { return null(s.triggerText("", list[i].Note)) }, false},
 		{"run_note", "COALESCE(%s, run_note)", func(i int) any { return null(list[i].Note.Encode()) }, false},
 	}
@@ -217,7 +230,9 @@ func (s *Store) closeRefused(ctx context.Context, tx *sql.Tx, owner string, list
 		r, d := &open[i], byID[open[i].ID]
 		ids[i] = r.ID
 		r.Phase, r.TriggerCode, r.Reason = k.phase, k.code, k.reason
-		r.SentMS = max(r.SentMS, d.SentMS)
+		if r.SentMS = max(r.SentMS, d.SentMS); r.SentMS != 0 && !k.timed && k.phase == model.PhaseFinished {
+			r.SentMS = max(r.SentMS, r.PlannedMS)
+		}
 		r.FinishedMS = max(d.AtMS, r.SentMS)
 		if !d.Note.IsZero() {
 			r.Note = d.Note

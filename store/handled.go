@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -22,19 +23,26 @@ const handleBytes = 45000
 // the list. When it returns nil everything is stored.
 func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error) {
 	var statuses []model.HandledStatus
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	locking := s.d.forUpdate
+	pass := func(tx *sql.Tx) error {
 		statuses = make([]model.HandledStatus, len(list))
-		rows, err := s.lockRuns(ctx, tx, list)
+		rows, held, err := s.lockRuns(ctx, tx, list, locking)
+		if isLockWait(err) {
+			return errRowLocked
+		}
 		if err != nil {
 			return err
 		}
 		count := tally{}
 		fires := s.outcomes(tx, count)
 		won, late := map[int64]*model.Run{}, map[int64]*model.Run{}
-		for i, h := range list {
+		for _, i := range guessesLast(list) {
+			h := list[i]
 			r := rows[h.RunID]
 			switch {
-			case r == nil || ofAnother(r, h):
+			case held[h.RunID]:
+				statuses[i] = model.HandledLocked
+			case r == nil || s.ofAnother(r, h):
 				statuses[i] = model.HandledUnknown
 			case h.Reason == model.ReasonKillUntaken:
 				statuses[i] = model.HandledRepeat
@@ -118,14 +126,33 @@ func (s *Store) StoreHandled(ctx context.Context, list []model.Handled, now time
 			return err
 		}
 		return s.addTally(ctx, tx, count, now)
-	})
+	}
+	err := s.inTx(ctx, pass)
+	if errors.Is(err, errRowLocked) { // one row must not hold up the results of all others
+		locking = s.d.skipLocked
+		err = s.inTx(ctx, pass)
+	}
 	return statuses, err
+}
+
+// guessesLast gives the places of the list, those of the center's guess that a run is
+// lost after all others: a result that comes at the same moment counts.
+func guessesLast(list []model.Handled) []int {
+	order := make([]int, 0, len(list))
+	for _, guess := range []bool{false, true} {
+		for i, h := range list {
+			if (h.Reason == model.ReasonLost) == guess {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
 }
 
 // ofAnother reports whether a result belongs to another run that once had this id: a
 // database that lost its last commits gives ids again. A run that was never sent has
 // no result, and the trigger time must fit when the executor tells it.
-func ofAnother(r *model.Run, h model.Handled) bool {
+func (s *Store) ofAnother(r *model.Run, h model.Handled) bool {
 	if h.Reason != "" { // the center's own word
 		return false
 	}
@@ -135,14 +162,15 @@ func ofAnother(r *model.Run, h model.Handled) bool {
 	if h.TriggerMS == 0 || r.Phase == model.PhaseForeign {
 		return false
 	}
-	const slack = 1500
-	diff := h.TriggerMS - r.TriggerTime.UnixMilli()
+	// The stored time has no zone: an hour of autumn is read as the one before or after.
+	const second = 1000
+	same := h.TriggerMS == r.TriggerTime.UnixMilli() || h.TriggerMS/second == r.PlannedMS/second
 	if h.Echo {
-		return diff > slack || diff < -slack
+		return !same
 	}
-	// Java sends the trigger time back, which is a whole second; others send a moment of
-	// the run by their own clock. A whole second before the trigger is that of another run.
-	return diff < -slack && h.TriggerMS%1000 == 0
+	// Java sends the trigger time back, others a moment of the run by their own clock,
+	// which may be wrong. Who has sent back nothing else for a while is taken at its word.
+	return s.echoes.note(r.Address, same) && !same
 }
 
 // handledText is what handle_msg says: the executor's words as they are, or those of
@@ -155,22 +183,29 @@ func (s *Store) handledText(h model.Handled) string {
 }
 
 // lockRuns reads the runs of the list in the order of their ids, so that two
-// nodes cannot deadlock.
-func (s *Store) lockRuns(ctx context.Context, tx *sql.Tx, list []model.Handled) (map[int64]*model.Run, error) {
+// nodes cannot deadlock. held are those that were left out as another session has them.
+func (s *Store) lockRuns(ctx context.Context, tx *sql.Tx, list []model.Handled, locking string) (rows map[int64]*model.Run, held map[int64]bool, err error) {
 	ids := make([]int64, len(list))
 	for i, h := range list {
 		ids[i] = h.RunID
 	}
-	rows := make(map[int64]*model.Run, len(list))
-	err := chunks(compact(ids), 1000, func(part []int64) error {
+	rows, held = make(map[int64]*model.Run, len(list)), map[int64]bool{}
+	err = chunks(compact(ids), 1000, func(part []int64) error {
 		found, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log
-			WHERE id IN (`+marks(len(part))+`) ORDER BY id`+s.d.forUpdate, anys(part)...)
+			WHERE id IN (`+marks(len(part))+`) ORDER BY id`+locking, anys(part)...)
 		for i := range found {
 			rows[found[i].ID] = &found[i]
 		}
+		if err != nil || locking == s.d.forUpdate {
+			return err
+		}
+		there, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		for _, id := range there {
+			held[id] = rows[id] == nil
+		}
 		return err
 	})
-	return rows, err
+	return rows, held, err
 }
 
 // following leaves out late failures: the center's guess that the run was lost may have
@@ -222,6 +257,9 @@ func (s *Store) applyHandled(r *model.Run, h model.Handled, count tally) {
 	}
 	if h.Reason == "" {
 		r.TriggerCode = model.CodeSuccess // it reported, so it had been accepted
+	}
+	if r.SentMS != 0 && r.AcceptedMS == 0 && h.Call == nil { // it may have been claimed ahead of its instant
+		r.SentMS = max(r.SentMS, r.PlannedMS)
 	}
 	if r.AcceptedMS != 0 { // a result may overtake the answer to the call
 		r.AcceptedMS = max(min(r.AcceptedMS, h.AtMS), r.SentMS)

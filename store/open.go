@@ -53,6 +53,7 @@ type Store struct {
 	d          dialect
 	loc        *time.Location
 	words      func(...model.Said) string
+	echoes     echoes
 	log        *slog.Logger
 	beats      *sql.DB          // MySQL only: a connection of its own for each beat that the pool could not carry
 	conns      *conns           // MySQL only

@@ -30,7 +30,7 @@ func (s *Store) EnsureLock(ctx context.Context) error {
 // until then one may register. A job that somebody else has locked is left out.
 func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.Time,
 	plan func([]model.Job, map[int]model.Group) []model.JobPlan) (jobs, runs int, err error) {
-	careful := false
+	careful, rowLock := false, s.d.noWait
 	pass := func(tx *sql.Tx) error {
 		var name string
 		err := tx.QueryRowContext(ctx, `SELECT lock_name FROM xxl_job_lock WHERE lock_name = 'schedule_lock'`+s.d.lockRow).Scan(&name)
@@ -41,9 +41,9 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		if err != nil {
 			return err
 		}
-		due, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+where+` ORDER BY trigger_next_time LIMIT ?`+s.d.noWait, append(args, limit)...)
-		if isBusy(err) { // a person, a script or another program holds one of them: the others go on
-			due, err = s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+where+` ORDER BY trigger_next_time LIMIT ?`+s.d.skipLocked, append(args, limit)...)
+		due, err := s.queryJobs(ctx, tx, false, `SELECT `+jobColumns+where+` ORDER BY trigger_next_time LIMIT ?`+rowLock, append(args, limit)...)
+		if rowLock == s.d.noWait && rowLock != "" && isBusy(err) {
+			return errRowLocked
 		}
 		if isUnreadable(err) {
 			jobs, err = limit, s.stopUnreadable(ctx, tx, where, append(args, limit))
@@ -61,7 +61,14 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 		runs, err = s.writePlans(ctx, tx, plans, careful, now)
 		return err
 	}
-	if err = inTxOn(ctx, s.w, 1, pass); errors.Is(err, errKnownFire) {
+	err = inTxOn(ctx, s.w, 1, pass)
+	if errors.Is(err, errRowLocked) {
+		// A person, a script or another program holds one of them: the others go on. Anew,
+		// as some servers are told to roll all back then.
+		rowLock = s.d.skipLocked
+		err = inTxOn(ctx, s.w, 1, pass)
+	}
+	if errors.Is(err, errKnownFire) {
 		careful = true // somebody turned a next fire back: what was planned before is left out
 		err = inTxOn(ctx, s.w, 1, pass)
 	}
@@ -74,13 +81,16 @@ func (s *Store) PlanDue(ctx context.Context, untilMS int64, limit int, now time.
 	return jobs, runs, s.atTheEnd(ctx, err)
 }
 
+// errRowLocked means that another session has locked a due job.
+var errRowLocked = errors.New("a due job is locked")
+
 // dueWhere gives FROM and WHERE of the jobs that are to be planned now.
 func (s *Store) dueWhere(ctx context.Context, q querier, untilMS int64, now time.Time) (string, []any, error) {
 	where, args := ` FROM xxl_job_info WHERE trigger_status = 1 AND trigger_next_time <= ?`, []any{untilMS}
 	if untilMS <= now.UnixMilli() {
 		return where, args, nil
 	}
-	empty, err := collect(ctx, q, one[int], `SELECT id FROM xxl_job_group WHERE address_list IS NULL OR address_list = '' ORDER BY id LIMIT 1000`)
+	empty, err := collect(ctx, q, one[int], `SELECT id FROM xxl_job_group WHERE REPLACE(REPLACE(COALESCE(address_list, ''), ',', ''), ' ', '') = '' ORDER BY id LIMIT 1000`)
 	if err != nil || len(empty) == 0 {
 		return where, args, err
 	}

@@ -23,11 +23,15 @@ func (s *Store) Replan(ctx context.Context, owner string, id int64, now time.Tim
 		model.PhasePlanned, model.TriggerManual, model.TriggerAPI, id, model.PhaseUnknown, owner)
 }
 
+// unlessRung keeps the time of a run that was sent before without a clear answer: its
+// result may still come.
+const unlessRung = `CASE WHEN run_note LIKE '%"q":"run"%' THEN sent_time ELSE NULL END`
+
 // Unclaim puts a run back that owner has claimed and certainly not sent, with the
 // addresses that a person had asked for, if any, as Replan does. A claim made at
 // claimedBeforeMS or later is another one and stays.
 func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error) {
-	return s.putBack(ctx, id, model.PhaseSending, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = ?
+	return s.putBack(ctx, id, model.PhaseSending, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = `+unlessRung+`, executor_address = ?
 		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
 		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
 }
@@ -37,7 +41,7 @@ func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address str
 // settling, which ends them.
 func (s *Store) GiveBack(ctx context.Context, owner string, ids []int64) error {
 	return chunks(compact(ids), 500, func(part []int64) error {
-		_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = NULL, executor_address = NULL
+		_, err := s.w.ExecContext(ctx, `UPDATE xxl_job_log SET run_state = ?, sent_time = `+unlessRung+`, executor_address = NULL
 			WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND owner = ? AND handle_code = 0
 			AND EXISTS (SELECT 1 FROM xxl_job_info j WHERE j.id = job_id AND (j.trigger_status = 1 OR j.carillon_condition <> ''))`,
 			append(append([]any{model.PhasePlanned}, anys(part)...), model.PhaseSending, owner)...)

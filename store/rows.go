@@ -22,10 +22,17 @@ type rowSet struct {
 // of sets, and what fixed sets for all. ids must be in order, without repeats. It
 // gives the number of rows that matched.
 func (s *Store) updateRows(ctx context.Context, tx *sql.Tx, ids []int64, fixed string, fixedArgs []any, sets []rowSet, where string, whereArgs []any) (int64, error) {
+	all := make([]column, len(sets))
+	for k, x := range sets {
+		all[k] = column{x, make([]any, len(ids))}
+		for i := range ids {
+			all[k].values[i] = x.value(i)
+		}
+	}
 	var total int64
-	for at := 0; at < len(ids); at += s.d.rowsAtOnce {
-		n := min(s.d.rowsAtOnce, len(ids)-at)
-		query, args := s.d.rowUpdate(ids[at:at+n], fixed, fixedArgs, sets, at, where, whereArgs)
+	for at := 0; at < len(ids); {
+		n := fitting(all, at, min(s.d.rowsAtOnce, len(ids)-at))
+		query, args := s.d.rowUpdate(ids[at:at+n], fixed, fixedArgs, all, at, where, whereArgs)
 		res, err := tx.ExecContext(ctx, query, args...)
 		if err != nil {
 			return total, err
@@ -35,25 +42,42 @@ func (s *Store) updateRows(ctx context.Context, tx *sql.Tx, ids []int64, fixed s
 			return total, err
 		}
 		total += changed
+		at += n
 	}
 	return total, nil
 }
 
-// column is a rowSet with its values for the rows of one statement.
+// fitting is how many rows from a place on share a statement: their texts have about
+// 2 MB at most, as servers refuse what is too long.
+func fitting(all []column, at, most int) int {
+	bytes := 0
+	for n := range most {
+		for _, c := range all {
+			if text, ok := c.values[at+n].(string); ok {
+				bytes += len(text)
+			}
+		}
+		if n > 0 && bytes > 2<<20 {
+			return n
+		}
+	}
+	return most
+}
+
+// column is a rowSet with its values for all rows.
 type column struct {
 	rowSet
 	values []any
 }
 
-// split computes the values and sorts the sets into those whose value is the same for
-// all rows of a statement and the others.
-func split(sets []rowSet, at, n int) (alike, own []column) {
-	for _, x := range sets {
-		c := column{x, make([]any, n)}
+// split sorts the columns into those whose value is the same for all rows of a statement
+// and the others.
+func split(all []column, at, n int) (alike, own []column) {
+	for _, c := range all {
+		c.values = c.values[at : at+n]
 		same := true
-		for i := range n {
-			c.values[i] = x.value(at + i)
-			same = same && c.values[i] == c.values[0]
+		for i := 1; i < n && same; i++ {
+			same = c.values[i] == c.values[0]
 		}
 		if same {
 			alike = append(alike, c)
@@ -73,8 +97,8 @@ func (x rowSet) sql(value string) string {
 
 // mysqlRowUpdate finds the place of the row's id among all, by halving, and takes the
 // value at that place. A join with a list of values takes the servers longer.
-func mysqlRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, at int, where string, whereArgs []any) (string, []any) {
-	alike, own := split(sets, at, len(ids))
+func mysqlRowUpdate(ids []int64, fixed string, fixedArgs []any, all []column, at int, where string, whereArgs []any) (string, []any) {
+	alike, own := split(all, at, len(ids))
 	assign, args := []string{}, []any{}
 	for _, x := range alike {
 		assign, args = append(assign, x.sql("?")), append(args, x.values[0])
@@ -105,8 +129,8 @@ func mysqlRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, a
 }
 
 // sqliteRowUpdate joins the rows with a list of values.
-func sqliteRowUpdate(ids []int64, fixed string, fixedArgs []any, sets []rowSet, at int, where string, whereArgs []any) (string, []any) {
-	alike, own := split(sets, at, len(ids))
+func sqliteRowUpdate(ids []int64, fixed string, fixedArgs []any, all []column, at int, where string, whereArgs []any) (string, []any) {
+	alike, own := split(all, at, len(ids))
 	assign, args := []string{}, []any{}
 	for _, x := range alike {
 		assign, args = append(assign, x.sql("?")), append(args, x.values[0])

@@ -307,9 +307,9 @@ func TestCoveredIsNotFailed(t *testing.T) {
 		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.Block, j.RetryCount = model.BlockCover, 2 })
 		running := func(r *model.Run) { r.RetryLeft = 2 }
 		first, second := storetest.Run(t, st, j, running), storetest.Run(t, st, j, running)
-		_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: first.ID, Address: "a"}, {RunID: second.ID, Address: "a"}}, 7)
+		_, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: first.ID, Address: "a"}, {RunID: second.ID, Address: "a"}}, first.PlannedMS+7)
 		require.NoError(t, err)
-		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: first.ID, Code: 500, Msg: "block strategy effect", AtMS: 9}}, t0, rule.Follower(t0, "n#1"))
+		_, err = st.StoreHandled(ctx, []model.Handled{{RunID: first.ID, Code: 500, Msg: "block strategy effect", AtMS: first.PlannedMS + 9}}, t0, rule.Follower(t0, "n#1"))
 		require.NoError(t, err)
 		got, err := st.Run(ctx, first.ID)
 		require.NoError(t, err)

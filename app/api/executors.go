@@ -53,6 +53,9 @@ func (a *API) callback(ctx context.Context, body []byte) (protocol.Answer, error
 	}
 	var unknown []string
 	for i, st := range statuses {
+		if st == model.HandledLocked {
+			return protocol.Answer{}, fmt.Errorf("run %d is locked by another session of the database", list[i].RunID) // sent again as a whole: the others count as repeats
+		}
 		if st == model.HandledUnknown {
 			unknown = append(unknown, fmt.Sprint(list[i].RunID))
 		}

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"container/heap"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -108,17 +109,50 @@ func (d *Dispatcher) stillWanted(ctx context.Context, jobs []*job) []*job {
 	ask, cancel := context.WithTimeout(ctx, checkAhead)
 	defer cancel()
 	stopped, err := d.store.StoppedJobs(ask, slices.Compact(ids))
-	if err != nil || len(stopped) == 0 {
+	if err != nil {
+		return jobs
+	}
+	gone := d.movedAway(ask, jobs)
+	if len(stopped)+len(gone) == 0 {
 		return jobs
 	}
 	return slices.DeleteFunc(jobs, func(j *job) bool {
-		if !slices.Contains(stopped, j.run.JobID) {
+		if !slices.Contains(stopped, j.run.JobID) && !gone[j.group.ID][j.address] {
 			return false
 		}
 		d.noteUnsent(j)
 		d.inFlight.Delete(j.run.ID)
 		return true
 	})
+}
+
+// movedAway gives the chosen addresses that their executors do not have any more.
+func (d *Dispatcher) movedAway(ctx context.Context, jobs []*job) map[int]map[string]bool {
+	chosen := map[int]map[string]bool{}
+	for _, j := range jobs {
+		if chosen[j.group.ID] == nil {
+			chosen[j.group.ID] = map[string]bool{}
+		}
+		chosen[j.group.ID][j.address] = true
+	}
+	now, err := d.store.GroupsByID(ctx, slices.Collect(maps.Keys(chosen)))
+	if err != nil {
+		return nil
+	}
+	gone := map[int]map[string]bool{}
+	for id, addresses := range chosen {
+		g := now[id]
+		list := g.Addresses()
+		for a := range addresses {
+			if !slices.Contains(list, a) {
+				if gone[id] == nil {
+					gone[id] = map[string]bool{}
+				}
+				gone[id][a] = true
+			}
+		}
+	}
+	return gone
 }
 
 // prepare hands runs to whoever prepares them; when that one is behind, they are rung

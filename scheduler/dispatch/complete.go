@@ -37,6 +37,11 @@ func (d *Dispatcher) writeHandled(ctx context.Context, list []model.Handled) ([]
 		}
 		return nil, err
 	}
+	for i, st := range statuses {
+		if c := list[i].Call; c != nil && (st == model.HandledUnknown || st == model.HandledLocked) {
+			d.accepts.add(*c) // the result was refused, that the executor has the run is still to be noted
+		}
+	}
 	d.counts.callbacks(len(list))
 	if after {
 		d.Nudge() // a child or a retry may be due

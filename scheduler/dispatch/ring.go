@@ -42,8 +42,11 @@ func (r *ring) unknown(ids []int64) []int64 {
 
 // How long before their instant runs of a schedule are handed out to be prepared: the
 // more there are, the sooner.
+// Few runs are claimed at their instant: what is claimed ahead by a node that is killed
+// just then has to be asked about.
 const (
-	leadFirst = 150 * time.Millisecond
+	leadFrom  = 50 // runs that are loaded together
+	leadFirst = 100 * time.Millisecond
 	leadEach  = 100 * time.Microsecond
 	leadMost  = 900 * time.Millisecond
 )
@@ -60,7 +63,7 @@ func (r *ring) add(runs []model.Run) int {
 		r.known[runs[i].ID] = true
 		run := runs[i] // its own memory: it is let go one by one
 		x := ringItem{at: run.PlannedMS, id: run.ID, run: &run}
-		if run.TriggerType == model.TriggerCron {
+		if run.TriggerType == model.TriggerCron && len(runs) >= leadFrom {
 			x.at, x.early = run.PlannedMS-lead, true
 		}
 		heap.Push(&r.queue, x)

@@ -50,7 +50,7 @@ func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 		}
 		d.forgetUnsent(id) // it was claimed anew; before, the note may be all that is known of the first claim
 		started := d.cfg.Now()
-		if started.Sub(claimedAt) > d.claimLease() {
+		if started.Sub(claimedAt) > d.claimLease() || d.node.SinceBeat(started) > d.cfg.NodeDeadAfter*3/4 {
 			d.noteUnsent(j)
 			d.cfg.Logger.Warn("claim too old, not sent; the run is put back", "log_id", id, "job_id", j.run.JobID)
 			return out, false
