@@ -147,17 +147,21 @@ func TestClaimedBeforeAndRungAtTheInstant(t *testing.T) {
 		s := New(m, exec, cfg)
 		require.NoError(t, s.Start(t.Context()))
 		time.Sleep(1990 * time.Millisecond)
+		exec.mu.Lock()
 		require.Empty(t, exec.at, "never before the instant")
+		exec.mu.Unlock()
 		m.mu.Lock()
 		require.Len(t, m.claimed, 78)
 		m.mu.Unlock()
 		time.Sleep(10 * time.Millisecond) // the instant
 		synctest.Wait()
 		exec.mu.Lock()
+		m.mu.Lock()
 		for id := range int64(78) {
 			require.Equal(t, instant, exec.at[id+1])
 			require.Less(t, m.claimed[id+1], instant)
 		}
+		m.mu.Unlock()
 		exec.mu.Unlock()
 		s.Close(t.Context())
 	})
@@ -251,7 +255,9 @@ func TestWaitingOnPurposeIsNoBacklog(t *testing.T) {
 		load := s.Stats().Load
 		require.Zero(t, load.Backlog)
 		require.Zero(t, load.Over)
+		exec.mu.Lock()
 		exec.idle = true
+		exec.mu.Unlock()
 		time.Sleep(30 * time.Second)
 		require.Empty(t, m.inPhase(model.PhasePlanned))
 		require.Zero(t, s.Stats().Lateness.Sum, "they were not late")

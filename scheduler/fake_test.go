@@ -277,8 +277,15 @@ func (f *fakeExec) Run(ctx context.Context, _ string, t protocol.Trigger) call.S
 
 func (f *fakeExec) Beat(context.Context, string) error { return errors.New("no beat") }
 
-func (f *fakeExec) GlobalIdleBeat(context.Context, string) (bool, error)  { return f.idle, f.idleErr }
-func (f *fakeExec) IdleBeat(context.Context, string, int64) (bool, error) { return f.idle, f.idleErr }
+func (f *fakeExec) GlobalIdleBeat(context.Context, string) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.idle, f.idleErr
+}
+
+func (f *fakeExec) IdleBeat(ctx context.Context, addr string, _ int64) (bool, error) {
+	return f.GlobalIdleBeat(ctx, addr)
+}
 
 func (f *fakeExec) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {
 	return protocol.LogResult{FromLineNum: 1, ToLineNum: f.lines}, f.logErr
