@@ -76,16 +76,21 @@ func TestAnotherAddressIsTried(t *testing.T) {
 	})
 }
 
+// waitingForIdle starts a scheduler with one run whose only executor is busy.
+func waitingForIdle(t *testing.T) (*Scheduler, *memory, *placeExec) {
+	m, exec := newMemory(), &placeExec{}
+	m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteGlobalBusyover}
+	exec.busy.Store(true)
+	s := New(m, exec, small())
+	require.NoError(t, s.Start(t.Context()))
+	m.put(planned(1))
+	return s, m, exec
+}
+
 // TestGlobalBusyoverWaits until an executor is idle, and says so on the row.
 func TestGlobalBusyoverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteGlobalBusyover}
-		exec := &placeExec{}
-		exec.busy.Store(true)
-		s := New(m, exec, small())
-		require.NoError(t, s.Start(t.Context()))
-		m.put(planned(1))
+		s, m, exec := waitingForIdle(t)
 		time.Sleep(5 * time.Minute)
 		require.Empty(t, exec.called())
 		require.Equal(t, model.PhasePlanned, m.get(1).Phase)
@@ -100,13 +105,7 @@ func TestGlobalBusyoverWaits(t *testing.T) {
 // TestWhatWasTakenBackAsksNobody any more: it leaves the memory of the node that held it.
 func TestWhatWasTakenBackAsksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory()
-		m.jobs[1] = model.Job{ID: 1, GroupID: 1, Handler: "h", GlueType: model.GlueBean, Route: model.RouteGlobalBusyover}
-		exec := &placeExec{}
-		exec.busy.Store(true)
-		s := New(m, exec, small())
-		require.NoError(t, s.Start(t.Context()))
-		m.put(planned(1))
+		s, m, exec := waitingForIdle(t)
 		time.Sleep(5 * time.Second)
 		require.Equal(t, "waits_for_idle", m.get(1).Note.Said[len(m.get(1).Note.Said)-1].Code)
 		m.mu.Lock()
