@@ -67,6 +67,14 @@ func truthColumns() []column {
 	}
 }
 
+// aheadColumns: what a node that is gone had claimed ahead, and certainly not sent.
+func aheadColumns() []column {
+	return []column{
+		{"carillon_node", "rings_until", "BIGINT NULL"},   // of its claims ahead, those up to here may have been sent
+		{"carillon_node", "taken_over_at", "BIGINT NULL"}, // when others took its claims ahead over, last
+	}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

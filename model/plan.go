@@ -31,6 +31,9 @@ type Claim struct {
 	// Again moves a run that is claimed already to another address: nothing was
 	// sent to the first one.
 	Again bool
+	// Ahead claims a run of a schedule before its instant: it is not sent before the claim
+	// is confirmed.
+	Ahead bool
 }
 
 // Dispatch is what came of sending one run.

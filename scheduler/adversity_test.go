@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -88,6 +89,10 @@ type soon struct {
 	claimed map[int64]time.Time
 	stopped []int
 	given   []int64
+
+	loses     bool    // the answers to claims ahead
+	fails     bool    // no confirmation gets an answer
+	confirmed []int64 // up to which instants
 }
 
 func (s *soon) ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
@@ -96,10 +101,22 @@ func (s *soon) ClaimRuns(ctx context.Context, owner string, claims []model.Claim
 		s.claimed[c.RunID] = time.Now()
 	}
 	s.mu.Unlock()
-	return s.memory.ClaimRuns(ctx, owner, claims, nowMS)
+	got, err := s.memory.ClaimRuns(ctx, owner, claims, nowMS)
+	if s.loses && claims[0].Ahead {
+		return nil, errors.New("invalid connection")
+	}
+	return got, err
 }
 
-func (s *soon) StoppedJobs(context.Context, []int) ([]int, error) { return s.stopped, nil }
+func (s *soon) ConfirmAhead(ctx context.Context, owner string, until int64, ids []int64) ([]int64, error) {
+	if s.fails {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	s.confirmed = append(s.confirmed, until)
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(s.stopped, s.get(id).JobID) })
+	return s.memory.ConfirmAhead(ctx, owner, until, ids)
+}
 
 // Unclaim ends runs whose job was stopped, as the store does.
 func (s *soon) Unclaim(_ context.Context, _ string, id int64, _ string, _ int64, _ time.Time) (bool, error) {
@@ -161,10 +178,45 @@ func TestClaimedBeforeAndRungAtTheInstant(t *testing.T) {
 			require.Equal(t, instant, exec.at[id+1])
 			require.Less(t, m.claimed[id+1], instant)
 		}
+		require.Equal(t, []int64{instant.UnixMilli()}, m.confirmed, "once for all of them")
 		m.mu.Unlock()
 		exec.mu.Unlock()
 		s.Close(t.Context())
 	})
+}
+
+// TestWithoutAConfirmationRunsAreClaimedAtTheirInstant, as others are.
+func TestWithoutAConfirmationRunsAreClaimedAtTheirInstant(t *testing.T) {
+	for name, bad := range map[string]func(*soon){
+		"the confirmation gets no answer": func(s *soon) { s.fails = true },
+		"the claim ahead gets none":       func(s *soon) { s.loses = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, exec := &soon{memory: newMemory(), claimed: map[int64]time.Time{}}, &ringTimes{at: map[int64]time.Time{}}
+				bad(m)
+				instant := time.Now().Add(2 * time.Second)
+				for id := range int64(leadTogether) {
+					r := planned(id + 1)
+					r.PlannedMS = instant.UnixMilli()
+					m.put(r)
+				}
+				cfg := small()
+				cfg.FastWorkers = 128
+				s := New(m, exec, cfg)
+				require.NoError(t, s.Start(t.Context()))
+				time.Sleep(5 * time.Second)
+				s.Close(t.Context())
+				require.Len(t, exec.at, leadTogether)
+				for _, at := range exec.at {
+					require.WithinRange(t, at, instant, instant.Add(time.Second))
+				}
+				for id := range int64(leadTogether) {
+					require.Equal(t, model.PhaseAccepted, m.get(id+1).Phase)
+				}
+			})
+		})
+	}
 }
 
 // leadTogether is how many runs are claimed ahead, for certain.

@@ -168,7 +168,7 @@ func (m *memory) UnknownRuns(_ context.Context, _ string, before int64, _ int, _
 	return slices.DeleteFunc(m.inPhase(model.PhaseUnknown), func(r model.Run) bool { return r.SentMS >= before }), nil
 }
 func (m *memory) SendingRuns(_ context.Context, _ string, before int64, _ int) ([]model.Run, error) {
-	return slices.DeleteFunc(m.inPhase(model.PhaseSending), func(r model.Run) bool { return r.SentMS >= before }), nil
+	return slices.DeleteFunc(m.inPhase(model.PhaseSending), func(r model.Run) bool { return cmp.Or(r.SentMS, r.PlannedMS) >= before }), nil
 }
 func (m *memory) AcceptedRuns(context.Context, int64, int64, int) ([]model.Run, error) {
 	return m.inPhase(model.PhaseAccepted), nil
@@ -180,7 +180,17 @@ func (m *memory) AdoptRuns(context.Context, []string, []string, int) (int, int, 
 	return 0, 0, m.err()
 }
 
-func (m *memory) StoppedJobs(context.Context, []int) ([]int, error) { return nil, m.err() }
+func (m *memory) PutBackAhead(context.Context, []string, int) (int, error) { return 0, m.err() }
+func (m *memory) ConfirmAhead(_ context.Context, owner string, _ int64, ids []int64) (out []int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		if r := m.runs[id]; r.Phase == model.PhaseSending && r.Owner == owner && r.SentMS == 0 {
+			out = append(out, id)
+		}
+	}
+	return out, m.err()
+}
 func (m *memory) GiveBack(_ context.Context, _ string, ids []int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -212,8 +222,11 @@ func (m *memory) ClaimRuns(_ context.Context, owner string, claims []model.Claim
 	defer m.mu.Unlock()
 	got := map[int64]bool{}
 	for _, c := range claims {
-		if r := m.runs[c.RunID]; r.Phase == model.PhasePlanned || c.Again && r.Phase == model.PhaseSending {
-			r.Phase, r.Address, r.SentMS, r.Owner = model.PhaseSending, c.Address, nowMS, owner
+		if r := m.runs[c.RunID]; r.Phase == model.PhasePlanned || r.Phase == model.PhaseSending && (c.Again || r.SentMS == 0) {
+			r.Phase, r.Address, r.Owner = model.PhaseSending, c.Address, owner
+			if !c.Ahead {
+				r.SentMS = nowMS
+			}
 			got[c.RunID] = true
 		}
 	}

@@ -46,36 +46,45 @@ func (s *Store) CountDue(ctx context.Context, owner string, nowMS int64) (n int,
 // ClaimRuns writes down that owner is about to send these runs. Only those that
 // are still planned and still belong to owner are claimed; the result says
 // which. A run is sent after its claim is committed and never without one.
+//
+// A claim ahead of the instant leaves sent_time empty: the run is not sent before
+// ConfirmAhead, or a claim like any other, has been written.
 func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error) {
 	type kind struct {
-		address string
-		again   bool
+		address      string
+		again, ahead bool
 	}
 	alike := map[kind][]int64{}
 	got := make(map[int64]bool, len(claims))
 	for _, c := range claims {
-		k := kind{c.Address, c.Again}
+		k := kind{c.Address, c.Again, c.Ahead}
 		alike[k] = append(alike[k], c.RunID)
 	}
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		clear(got)
 		for k, same := range alike {
-			from := model.PhasePlanned
-			if k.again {
-				from = model.PhaseSending
+			// What is claimed ahead by ourselves, maybe without our knowing it, is not sent yet.
+			from, fromArgs := `(run_state = ? OR run_state = ? AND sent_time IS NULL)`, []any{model.PhasePlanned, model.PhaseSending}
+			set, setArgs, ours, oursArgs := `sent_time = ?`, []any{nowMS}, `sent_time = ?`, []any{nowMS}
+			switch {
+			case k.again:
+				from, fromArgs = `run_state = ?`, []any{model.PhaseSending}
+			case k.ahead:
+				from, fromArgs = `run_state = ?`, []any{model.PhasePlanned}
+				set, setArgs, ours, oursArgs = `sent_time = sent_time`, nil, `sent_time IS NULL`, nil
 			}
 			err := chunks(compact(same), 1000, func(part []int64) error {
 				if s.d.skipLocked != "" { // a row that another session holds must not hold up the others: it comes again
 					free, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
-						AND run_state = ? AND owner = ? AND handle_code = 0 ORDER BY id`+s.d.skipLocked, append(anys(part), from, owner)...)
+						AND `+from+` AND owner = ? AND handle_code = 0 ORDER BY id`+s.d.skipLocked, slices.Concat(anys(part), fromArgs, []any{owner})...)
 					if err != nil || len(free) == 0 {
 						return err
 					}
 					part = free
 				}
-				args := append([]any{k.address, nowMS, model.PhaseSending}, anys(part)...)
-				res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_address = ?, sent_time = ?, run_state = ?
-					WHERE id IN (`+marks(len(part))+`) AND run_state = ? AND owner = ? AND handle_code = 0`, append(args, from, owner)...)
+				args := slices.Concat([]any{k.address}, setArgs, []any{model.PhaseSending}, anys(part), fromArgs, []any{owner})
+				res, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET executor_address = ?, `+set+`, run_state = ?
+					WHERE id IN (`+marks(len(part))+`) AND `+from+` AND owner = ? AND handle_code = 0`, args...)
 				if err != nil {
 					return err
 				}
@@ -92,9 +101,9 @@ func (s *Store) ClaimRuns(ctx context.Context, owner string, claims []model.Clai
 				// Some were cancelled or taken over meanwhile: ask which are ours. Rows
 				// that this very call did not change cannot be in "sending" for us,
 				// because a run is handed to one claim at a time.
-				ours, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
-					AND run_state = ? AND owner = ? AND sent_time = ?`, append(anys(part), model.PhaseSending, owner, nowMS)...)
-				for _, id := range ours {
+				mine, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE id IN (`+marks(len(part))+`)
+					AND run_state = ? AND owner = ? AND `+ours, slices.Concat(anys(part), []any{model.PhaseSending, owner}, oursArgs)...)
+				for _, id := range mine {
 					got[id] = true
 				}
 				return err

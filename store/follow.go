@@ -138,7 +138,7 @@ func (s *Store) markCovered(ctx context.Context, tx *sql.Tx, won []model.Run) er
 			continue
 		}
 		later, err := collect(ctx, tx, one[int64],
-			`SELECT id FROM xxl_job_log WHERE job_id = ? AND id > ? AND executor_address = ? AND sent_time >= ? AND planned_time <= ? AND run_state IN (?, ?, ?, ?)
+			`SELECT id FROM xxl_job_log WHERE job_id = ? AND id > ? AND executor_address = ? AND COALESCE(sent_time, planned_time) >= ? AND planned_time <= ? AND run_state IN (?, ?, ?, ?)
 			AND NOT (run_state = 5 AND trigger_code <> 200) ORDER BY id LIMIT 1`,
 			r.JobID, r.ID, r.Address, r.SentMS, r.FinishedMS, model.PhaseSending, model.PhaseUnknown, model.PhaseAccepted, model.PhaseFinished)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -32,7 +31,7 @@ const unlessRung = `CASE WHEN run_note LIKE '%"q":"run"%' THEN sent_time ELSE NU
 // claimedBeforeMS or later is another one and stays.
 func (s *Store) Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error) {
 	return s.putBack(ctx, id, model.PhaseSending, now, `UPDATE xxl_job_log SET run_state = ?, sent_time = `+unlessRung+`, executor_address = ?
-		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND sent_time < ?`,
+		WHERE id = ? AND run_state = ? AND owner = ? AND handle_code = 0 AND COALESCE(sent_time, 0) < ?`,
 		model.PhasePlanned, null(address), id, model.PhaseSending, owner, claimedBeforeMS)
 }
 
@@ -47,27 +46,6 @@ func (s *Store) GiveBack(ctx context.Context, owner string, ids []int64) error {
 			append(append([]any{model.PhasePlanned}, anys(part)...), model.PhaseSending, owner)...)
 		return err
 	})
-}
-
-// StoppedJobs says which of the jobs are not to be made any more: stopped by somebody,
-// or deleted. One that its schedule has ended is not among them.
-func (s *Store) StoppedJobs(ctx context.Context, ids []int) ([]int, error) {
-	var out []int
-	err := chunks(ids, 1000, func(part []int) error {
-		on, err := collect(ctx, s.h, one[int], `SELECT id FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)
-			AND (trigger_status = 1 OR carillon_condition <> '')`, anys(part)...)
-		if err != nil || len(on) == len(part) {
-			return err
-		}
-		slices.Sort(on)
-		for _, id := range part {
-			if _, found := slices.BinarySearch(on, id); !found {
-				out = append(out, id)
-			}
-		}
-		return nil
-	})
-	return out, err
 }
 
 // putBack makes a run in phase from planned with the given update, unless its job

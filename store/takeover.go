@@ -152,11 +152,11 @@ func (s *Store) UnknownRuns(ctx context.Context, owner string, sentBeforeMS int6
 		WHERE run_state = ? AND owner = ? AND COALESCE(sent_time, 0) < ? ORDER BY planned_time `+order+` LIMIT ?`, model.PhaseUnknown, owner, sentBeforeMS, limit)
 }
 
-// SendingRuns lists runs of owner that were claimed before sentBeforeMS and
-// have no answer yet.
+// SendingRuns lists runs of owner that were claimed before sentBeforeMS, or ahead of an
+// instant before it, and have no answer yet.
 func (s *Store) SendingRuns(ctx context.Context, owner string, sentBeforeMS int64, limit int) ([]model.Run, error) {
 	return s.queryRuns(ctx, s.h, full, `SELECT `+runColumns+` FROM xxl_job_log
-		WHERE run_state = ? AND owner = ? AND sent_time < ? LIMIT ?`, model.PhaseSending, owner, sentBeforeMS, limit)
+		WHERE run_state = ? AND owner = ? AND COALESCE(sent_time, planned_time) < ? LIMIT ?`, model.PhaseSending, owner, sentBeforeMS, limit)
 }
 
 // AcceptedRuns lists runs that an executor took and has not reported, of every

@@ -11,9 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// ahead holds runs whose address is chosen and whose claim is written, until their
-// instants: at the instant nothing is left but the calls. All schedules fire on whole
-// seconds, so many runs are due at the same moment.
+// ahead holds runs until their instants, or until shortly before.
 type ahead struct {
 	mu    sync.Mutex
 	queue jobHeap
@@ -23,6 +21,9 @@ type ahead struct {
 func newAhead() *ahead { return &ahead{wake: make(chan struct{}, 1)} }
 
 func (a *ahead) add(jobs []*job) {
+	if len(jobs) == 0 {
+		return
+	}
 	a.mu.Lock()
 	for _, j := range jobs {
 		heap.Push(&a.queue, j)
@@ -34,17 +35,16 @@ func (a *ahead) add(jobs []*job) {
 	}
 }
 
-// next takes the runs of the nearest instant when it is not after until, and says when
-// the nearest instant is.
+// next takes the runs whose instants are not after until, and says when the nearest of
+// the others is.
 func (a *ahead) next(until int64) (jobs []*job, nearest int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.queue) == 0 {
-		return nil, 0
-	}
-	nearest = a.queue[0].run.PlannedMS
-	for len(a.queue) > 0 && nearest <= until && a.queue[0].run.PlannedMS == nearest {
+	for len(a.queue) > 0 && a.queue[0].run.PlannedMS <= until {
 		jobs = append(jobs, heap.Pop(&a.queue).(*job))
+	}
+	if len(a.queue) > 0 {
+		nearest = a.queue[0].run.PlannedMS
 	}
 	return jobs, nearest
 }
@@ -58,72 +58,82 @@ func (a *ahead) takeAll() []*job {
 	return out
 }
 
-// checkAhead is how long before their instant prepared runs are looked at once more:
-// their job may have been stopped since.
-const checkAhead = 25 * time.Millisecond
-
-// fireAhead fires prepared runs at their instants until ctx ends.
-func (d *Dispatcher) fireAhead(ctx context.Context) {
+// run hands out what is due within lead until ctx ends. A step of the wall clock is
+// noticed soon.
+func (a *ahead) run(ctx context.Context, now func() time.Time, lead time.Duration, hand func([]*job)) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	for {
-		now := d.cfg.Now()
-		jobs, nearest := d.ahead.next(now.Add(checkAhead).UnixMilli())
+	for ctx.Err() == nil {
+		jobs, nearest := a.next(now().Add(lead).UnixMilli())
 		if len(jobs) > 0 {
-			jobs = d.stillWanted(ctx, jobs)
-			timer.Reset(max(0, time.UnixMilli(nearest).Sub(d.cfg.Now())))
-			select {
-			case <-ctx.Done():
-				d.ahead.add(jobs) // given back with the others
-				return
-			case <-timer.C:
-			}
-			for _, j := range jobs {
-				d.laneOf(now, j).push(j)
-			}
+			hand(jobs)
 			continue
 		}
 		wait := maxNap
 		if nearest > 0 {
-			wait = min(wait, max(time.Millisecond, time.UnixMilli(nearest).Sub(now)-checkAhead))
+			wait = min(wait, max(0, time.UnixMilli(nearest).Sub(now())-lead))
 		}
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
-			return
-		case <-d.ahead.wake:
+		case <-a.wake:
 		case <-timer.C:
 		}
 	}
 }
 
-// stillWanted leaves out runs whose job was stopped or deleted since they were claimed;
-// they are put back, which ends them. When the database does not say, they are made: a
-// claim is as good as it was.
-func (d *Dispatcher) stillWanted(ctx context.Context, jobs []*job) []*job {
-	ids := make([]int, 0, len(jobs))
-	for _, j := range jobs {
-		ids = append(ids, j.run.JobID)
+// checkAhead is how long before their instant prepared runs are looked at once more.
+const checkAhead = 30 * time.Millisecond
+
+// confirmPatience is how long that may take; then they are claimed like others.
+const confirmPatience = time.Second
+
+// confirm makes claims out of what was claimed ahead. Until then such a run counts as not
+// sent, whatever happens to this node: the others put it back. Now it is written down up to
+// which instant this node rings, and then asked which of the runs are still its own and
+// wanted. One write stands for all runs of an instant.
+func (d *Dispatcher) confirm(ctx context.Context, jobs []*job) {
+	ids := make([]int64, len(jobs))
+	until := int64(0)
+	for i, j := range jobs {
+		ids[i], until = j.run.ID, max(until, j.run.PlannedMS)
 	}
-	slices.Sort(ids)
-	ask, cancel := context.WithTimeout(ctx, checkAhead)
+	ask, cancel := context.WithTimeout(ctx, confirmPatience)
 	defer cancel()
-	stopped, err := d.store.StoppedJobs(ask, slices.Compact(ids))
-	if err != nil {
-		return jobs
+	ours, err := d.store.ConfirmAhead(ask, d.node.Owner(), until, ids)
+	var gone map[int]map[string]bool
+	if err == nil {
+		gone = d.movedAway(ask, jobs)
+	} else if ctx.Err() == nil {
+		d.cfg.Logger.Warn("cannot confirm runs that were claimed ahead, they are claimed at their instant", "count", len(jobs), "error", err)
 	}
-	gone := d.movedAway(ask, jobs)
-	if len(stopped)+len(gone) == 0 {
-		return jobs
-	}
-	return slices.DeleteFunc(jobs, func(j *job) bool {
-		if !slices.Contains(stopped, j.run.JobID) && !gone[j.group.ID][j.address] {
-			return false
+	slices.Sort(ours)
+	now := d.cfg.Now()
+	armed := jobs[:0]
+	for _, j := range jobs {
+		_, mine := slices.BinarySearch(ours, j.run.ID)
+		switch {
+		case err != nil || mine && gone[j.group.ID][j.address]: // it is chosen and claimed at its instant
+			j.claimedAt, j.loadedAt, j.address = time.Time{}, time.Time{}, ""
+		case mine:
+			j.claimedAt = now
+		default:
+			d.noteUnsent(j) // it was stopped, or others have it
+			d.ring.forget(j.run.ID)
+			d.inFlight.Delete(j.run.ID)
+			continue
 		}
-		d.noteUnsent(j)
-		d.inFlight.Delete(j.run.ID)
-		return true
-	})
+		armed = append(armed, j)
+	}
+	d.armed.add(armed)
+}
+
+// fireArmed hands runs to their lanes at their instant.
+func (d *Dispatcher) fireArmed(jobs []*job) {
+	now := d.cfg.Now()
+	for _, j := range jobs {
+		d.laneOf(now, j).push(j)
+	}
 }
 
 // movedAway gives the chosen addresses that their executors do not have any more.
@@ -200,7 +210,7 @@ func (d *Dispatcher) prepareSome(ctx context.Context, runs []*model.Run) {
 			continue
 		}
 		chosen = append(chosen, j)
-		claims = append(claims, model.Claim{RunID: j.run.ID, Address: j.address})
+		claims = append(claims, model.Claim{RunID: j.run.ID, Address: j.address, Ahead: true})
 	}
 	if len(claims) == 0 {
 		return
@@ -214,18 +224,18 @@ func (d *Dispatcher) prepareSome(ctx context.Context, runs []*model.Run) {
 	for i, j := range chosen {
 		switch {
 		case err != nil:
-			d.noteUnsent(j) // it may be claimed, and is not sent
+			d.inFlight.Delete(j.run.ID)
+			d.ring.hold(j.run) // claimed ahead or not, it is claimed at its instant
 		case got[i]:
 			j.claimedAt = now
 			ready = append(ready, j)
-		}
-		d.ring.forget(j.run.ID)
-		if err != nil || !got[i] {
+		default:
 			d.inFlight.Delete(j.run.ID)
+			d.ring.forget(j.run.ID)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		d.cfg.Logger.Error("cannot claim runs ahead, they are read again or settled", "count", len(claims), "error", err)
+		d.cfg.Logger.Warn("cannot claim runs ahead, they are claimed at their instant", "count", len(claims), "error", err)
 	}
 	d.ahead.add(ready)
 }
@@ -248,7 +258,7 @@ func preparable(j *job) bool {
 // giveBack makes runs planned again that were claimed ahead and will not be sent by
 // this node: the stop hands them over with the others.
 func (d *Dispatcher) giveBack(ctx context.Context) {
-	jobs := d.ahead.takeAll()
+	jobs := slices.Concat(d.ahead.takeAll(), d.armed.takeAll())
 	if len(jobs) == 0 {
 		return
 	}
@@ -261,6 +271,7 @@ func (d *Dispatcher) giveBack(ctx context.Context) {
 	}
 	for _, id := range ids {
 		d.inFlight.Delete(id)
+		d.ring.forget(id)
 	}
 }
 

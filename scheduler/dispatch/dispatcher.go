@@ -30,7 +30,8 @@ type job struct {
 	tried    []string     // addresses where nothing listened
 	held     string       // address kept for this run alone, GLOBAL_BUSYOVER
 	called   gateKey      // the gate that called it from its parking place
-	// claimedAt is when it was claimed ahead of its instant; zero = it is not claimed.
+	// claimedAt is when a claim ahead of its instant was made, or confirmed since; zero =
+	// it is to be claimed.
 	claimedAt time.Time
 	waited    bool // for an idle executor, on purpose
 }
@@ -50,7 +51,8 @@ type Dispatcher struct {
 	ring  *ring
 	route *router.Router
 
-	ahead *ahead
+	ahead *ahead            // chosen and claimed ahead of their instants, not confirmed
+	armed *ahead            // confirmed: at the instant nothing is left but the calls
 	early chan []*model.Run // to be prepared
 
 	fast, slow *lane
@@ -94,7 +96,7 @@ func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher
 		fast: newLane(min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
-		ahead:    newAhead(), early: make(chan []*model.Run, 8),
+		ahead:    newAhead(), armed: newAhead(), early: make(chan []*model.Run, 8),
 		Gone: func(string, time.Time) {}, Nudge: func() {}, Unsettled: func() {},
 		unsent: map[int64]unsentRun{},
 	}
@@ -137,7 +139,12 @@ func (d *Dispatcher) Ring(ctx, send context.Context) {
 	all.Go(func() {
 		var early sync.WaitGroup
 		early.Go(func() { loop.Supervise(ctx, "prepare", d.cfg.Logger, func() { d.prepareAll(ctx) }) })
-		loop.Supervise(ctx, "ahead", d.cfg.Logger, func() { d.fireAhead(ctx) })
+		early.Go(func() {
+			loop.Supervise(ctx, "confirm", d.cfg.Logger, func() {
+				d.ahead.run(ctx, d.cfg.Now, checkAhead, func(jobs []*job) { d.confirm(ctx, jobs) })
+			})
+		})
+		loop.Supervise(ctx, "armed", d.cfg.Logger, func() { d.armed.run(ctx, d.cfg.Now, 0, d.fireArmed) })
 		early.Wait()
 		d.giveBack(send)
 	})
@@ -316,6 +323,7 @@ func (d *Dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok
 		if !j.claimedAt.IsZero() {
 			d.unclaim(ctx, j)
 			d.inFlight.Delete(j.run.ID)
+			d.ring.forget(j.run.ID)
 			return at, false
 		}
 		d.ring.release(j.run.ID, now.Add(busyPause))

@@ -17,7 +17,7 @@ type Store interface {
 	AddShards(ctx context.Context, r *model.Run, total int, now time.Time) (bool, error)
 	ClaimRuns(ctx context.Context, owner string, claims []model.Claim, nowMS int64) (map[int64]bool, error)
 	GiveBack(ctx context.Context, owner string, ids []int64) error
-	StoppedJobs(ctx context.Context, ids []int) ([]int, error)
+	ConfirmAhead(ctx context.Context, owner string, untilMS int64, ids []int64) ([]int64, error)
 	Unclaim(ctx context.Context, owner string, id int64, address string, claimedBeforeMS int64, now time.Time) (bool, error)
 	NoteWaiting(ctx context.Context, owner string, id int64, note model.Note) (waits bool, err error)
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)

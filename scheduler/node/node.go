@@ -24,6 +24,7 @@ type Store interface {
 	LiveNodes(ctx context.Context, withinMS int64) ([]model.Node, error)
 	NotePlan(ctx context.Context, name string, epoch, nowMS int64) error
 
+	PutBackAhead(ctx context.Context, keep []string, limit int) (int, error)
 	OrphanedRuns(ctx context.Context, newOwners []string, beforeMS int64, limit int) ([]model.Run, error)
 	AdoptRuns(ctx context.Context, keep, newOwners []string, limit int) (planned, unknown int, err error)
 	HandOver(ctx context.Context, owner string, newOwners []string) (int, error)

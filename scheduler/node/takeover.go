@@ -44,6 +44,15 @@ func (t *Takeover) adoptSome(ctx context.Context, now time.Time) (more bool, err
 	if !t.Node.Leads() || t.Node.SinceBeat(now) > t.Cfg.NodeDeadAfter/2 {
 		return false, nil
 	}
+	// What was claimed ahead and never sent is as good as planned. It is put back first, so
+	// that it is decided and adopted with the rest.
+	back, err := t.Store.PutBackAhead(ctx, t.Node.Living(), AdoptBatch)
+	if err != nil {
+		return false, fmt.Errorf("runs claimed ahead: %w", err)
+	}
+	if back >= AdoptBatch {
+		return true, nil
+	}
 	// What is too late is decided while it still belongs to the node that is gone:
 	// after that any of the living might ring it.
 	late, err := t.Store.OrphanedRuns(ctx, t.Node.Owners(), now.Add(-t.Cfg.TakeoverWindow).UnixMilli(), overdueBatch)
