@@ -120,7 +120,7 @@ func TestEnvironment(t *testing.T) {
 func TestSchemaCommands(t *testing.T) {
 	db := "--database=sqlite:" + filepath.Join(t.TempDir(), "x.db")
 	_, out, _ := run(t, t.Context(), "migrate", "status", db)
-	require.Equal(t, 7, strings.Count(out, "pending"))
+	require.Equal(t, 9, strings.Count(out, "pending"))
 	code, out, _ := run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
 	require.Contains(t, out, "7 migrations applied")

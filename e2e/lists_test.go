@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -127,4 +128,33 @@ func TestKeyboard(t *testing.T) {
 	p.verifyAt("/help")
 	press("g", "r")
 	p.verifyAt("/runs")
+}
+
+// TestStartAndStop answers with the line itself: the list need not be drawn anew, and the
+// button says what it does now although it has the focus. The toast takes it back.
+func TestStartAndStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addJob("Night export", map[string]any{"scheduleType": "CRON", "scheduleConf": "0 0 0 1 1 ?"})
+	p := w.someone()
+	icon := func(name string) {
+		t.Helper()
+		require.NoError(t, expect.Locator(p.page.Locator("#job-1 form use")).ToHaveAttribute("href", regexp.MustCompile("#"+name+"$")))
+	}
+	p.doOpen("/jobs")
+	p.doClick("#live-toggle") // nothing but the answer to the click may draw
+	for range 2 {
+		icon("player-play")
+		p.doClick("[data-testid=start-job]")
+		icon("player-stop")
+		p.verifyFocused("[data-testid=stop-job]")
+		p.verifyCount("[data-testid=start-job]", 0)
+		p.doClick("[data-testid=stop-job]")
+		icon("player-play")
+		p.verifyFocused("[data-testid=start-job]")
+	}
+	p.doClick("[data-testid=toast]:last-child [data-testid=undo]")
+	icon("player-stop")
+	p.doReload()
+	icon("player-stop")
 }

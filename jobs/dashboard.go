@@ -31,10 +31,7 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 			return d, err
 		}
 	}
-	if d.FailedRecently, err = s.store.FailedRuns(ctx, actor.GroupLimit(), 8); err != nil {
-		return d, err
-	}
-	if err := s.nameRuns(ctx, d.FailedRecently); err != nil {
+	if err := s.troubles(ctx, actor, &d); err != nil {
 		return d, err
 	}
 	if d.Next, err = s.store.NextJobs(ctx, actor.GroupLimit(), 8); err != nil {
@@ -76,6 +73,39 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 		}
 	}
 	return d, err
+}
+
+const (
+	// mostTroubles is how many failing jobs the dashboard names.
+	mostTroubles = 8
+	// mostFailures is how far failures of a job are counted.
+	mostFailures = 1000
+)
+
+// troubles gathers the jobs that are failing: one line per job, however often it fails.
+func (s *Service) troubles(ctx context.Context, actor model.Actor, d *Dashboard) error {
+	list, err := s.store.FailingJobs(ctx, actor.GroupLimit(), mostTroubles)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	ids, since := make([]int, len(list)), map[int]int64{}
+	for i, j := range list {
+		ids[i], since[j.ID] = j.ID, j.SinceMS
+	}
+	counts, err := s.store.FailuresSince(ctx, since, mostFailures)
+	if err != nil {
+		return err
+	}
+	last, err := s.store.LastFailures(ctx, since)
+	if err != nil {
+		return err
+	}
+	for _, j := range list {
+		t := Trouble{FailingJob: j, Count: counts[j.ID], More: counts[j.ID] >= mostFailures}
+		t.Last = last[j.ID]
+		d.Troubles = append(d.Troubles, t)
+	}
+	return nil
 }
 
 // days adds the accounts of the last days up; a day without one is zero and not

@@ -20,17 +20,20 @@ func TestDashboardShowsWhatOneMaySee(t *testing.T) {
 	theirs := storetest.Job(t, w.store, other.ID, nil)
 	for _, j := range []model.Job{mine, theirs} {
 		require.NoError(t, w.store.SetJobStatus(t.Context(), j.ID, w.get(t, j.ID).Version, model.JobRunning, w.now.Add(time.Hour).UnixMilli(), w.now))
-		storetest.Run(t, w.store, j, func(r *model.Run) {
-			r.Phase, r.TriggerCode, r.HandleCode, r.TriggerTime = model.PhaseFinished, 200, 500, w.now
-		})
+		r := storetest.Run(t, w.store, j, func(r *model.Run) { r.Phase, r.TriggerTime = model.PhaseAccepted, w.now })
+		_, err := w.store.StoreHandled(t.Context(), []model.Handled{{RunID: r.ID, Code: 500, Msg: "broken", AtMS: 5}}, w.now, nil)
+		require.NoError(t, err)
 	}
 	olga := model.Actor{UserID: 4, Name: "olga", Groups: []int{w.group.ID}}
 	d, err := w.Dashboard(t.Context(), olga)
 	require.NoError(t, err)
 	require.Equal(t, 1, d.Jobs.All)
 	require.Equal(t, 1, d.NodesKnown)
-	require.Len(t, d.FailedRecently, 1)
-	require.Equal(t, mine.ID, d.FailedRecently[0].JobID)
+	require.Equal(t, 1, d.Jobs.Failing)
+	require.Len(t, d.Troubles, 1)
+	require.Equal(t, mine.ID, d.Troubles[0].ID)
+	require.Equal(t, 1, d.Troubles[0].Count)
+	require.Equal(t, "broken", d.Troubles[0].Last.HandleMsg)
 	require.Len(t, d.Next, 1)
 	require.Equal(t, mine.ID, d.Next[0].ID)
 	require.Empty(t, d.Centers)
@@ -39,14 +42,14 @@ func TestDashboardShowsWhatOneMaySee(t *testing.T) {
 	require.Zero(t, d.RunsTotal)
 	all, err := w.Dashboard(t.Context(), admin())
 	require.NoError(t, err)
-	require.Equal(t, []int{2, 3, 2, 2, 7}, []int{all.Jobs.All, all.NodesKnown, len(all.FailedRecently), len(all.Next), len(all.Days)})
+	require.Equal(t, []int{2, 3, 2, 2, 7}, []int{all.Jobs.All, all.NodesKnown, len(all.Troubles), len(all.Next), len(all.Days)})
 	require.EqualValues(t, 2, all.Today.Expected)
 }
 
 // TestAttentionIsForFires: what was tried again needs none, what failed for good does.
 func TestAttentionIsForFires(t *testing.T) {
 	w := newWorld(t)
-	j := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.RetryCount = 1 })
+	j := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.RetryCount, j.ScheduleType, j.ScheduleConf = 1, model.ScheduleNone, "" })
 	r := storetest.Run(t, w.store, j, func(r *model.Run) { r.Phase, r.RetryLeft, r.TriggerTime = model.PhaseSending, 1, w.now })
 	fail := func(id int64) {
 		_, err := w.store.StoreHandled(t.Context(), []model.Handled{{RunID: id, Code: 500, AtMS: 5}}, w.now, rule.Follower(w.now, "n#1"))
@@ -55,8 +58,8 @@ func TestAttentionIsForFires(t *testing.T) {
 	failed := func() (ids []int64) {
 		d, err := w.Dashboard(t.Context(), admin())
 		require.NoError(t, err)
-		for _, r := range d.FailedRecently {
-			ids = append(ids, r.ID)
+		for _, x := range d.Troubles {
+			ids = append(ids, x.Last.ID)
 		}
 		return ids
 	}

@@ -37,17 +37,49 @@ func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFi
 	for _, g := range p.Groups {
 		titles[g.ID] = g.Title
 	}
+	p.Rows, err = s.jobRows(ctx, list, titles)
+	return p, err
+}
+
+// JobRow gives the line of one job in the list.
+func (s *Service) JobRow(ctx context.Context, actor model.Actor, id int) (JobRow, error) {
+	j, err := s.Job(ctx, actor, id)
+	if err != nil {
+		return JobRow{}, err
+	}
+	groups, err := s.store.Groups(ctx, []int{j.GroupID})
+	if err != nil {
+		return JobRow{}, err
+	}
+	titles := map[int]string{}
+	for _, g := range groups {
+		titles[g.ID] = g.Title
+	}
+	rows, err := s.jobRows(ctx, []model.Job{j}, titles)
+	if err != nil {
+		return JobRow{}, err
+	}
+	return rows[0], nil
+}
+
+// jobRows adds to jobs what the list shows of them.
+func (s *Service) jobRows(ctx context.Context, list []model.Job, titles map[int]string) ([]JobRow, error) {
 	ids := make([]int, len(list))
 	for i := range list {
 		ids[i] = list[i].ID
 	}
 	recent, err := s.store.RecentRuns(ctx, ids, recentPerJob)
+	if err != nil {
+		return nil, err
+	}
+	failing, err := s.store.FailingSince(ctx, ids)
 	now := s.now().UnixMilli()
+	rows := make([]JobRow, 0, len(list))
 	for _, j := range list {
 		j.NextMS = nextFire(&j, recent[j.ID], now)
-		p.Rows = append(p.Rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID]})
+		rows = append(rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID], FailingMS: failing[j.ID]})
 	}
-	return p, err
+	return rows, err
 }
 
 // nextFire is the next instant at which people will see the job fire. The

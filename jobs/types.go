@@ -51,6 +51,7 @@ type JobRow struct {
 	GroupTitle string
 	InWords    string      // the schedule in words is made by the page; kept empty here
 	Recent     []model.Run // newest last, at most 20, without texts
+	FailingMS  int64       // planned instant of the first fire of those that fail now, 0 = its last one did not fail
 }
 
 // JobPage is one page of the job list.
@@ -116,15 +117,23 @@ type ExecutorPage struct {
 	Unassigned []ExecutorRow
 }
 
+// Trouble is a job that is failing.
+type Trouble struct {
+	model.FailingJob
+	Count int        // fires that failed since, at most 1000
+	More  bool       // there are more than Count
+	Last  *model.Run // the last run that failed, nil when the retention has removed it
+}
+
 // Dashboard is the landing page.
 type Dashboard struct {
-	Jobs           model.JobCounts
-	RunsTotal      int64 // all time, by the daily report
-	Today          model.Ledger
-	Days           []model.Ledger // last 7 days, oldest first, gaps filled; administrators only
-	NodesAlive     int            // executor addresses that beat
-	NodesKnown     int
-	FailedRecently []model.Run // newest first, at most 8
-	Next           []model.Job // next to fire, at most 8
-	Centers        []model.Node
+	Jobs       model.JobCounts
+	RunsTotal  int64 // all time, by the daily report
+	Today      model.Ledger
+	Days       []model.Ledger // last 7 days, oldest first, gaps filled; administrators only
+	NodesAlive int            // executor addresses that beat
+	NodesKnown int
+	Troubles   []Trouble   // failing jobs, newest trouble first, at most 8; Jobs.Failing is how many there are
+	Next       []model.Job // next to fire, at most 8
+	Centers    []model.Node
 }

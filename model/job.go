@@ -113,10 +113,41 @@ type JobFilter struct {
 	GroupID int
 	Groups  []int // when not nil: only jobs of these groups (permission)
 	Status  *JobStatus
-	Text    string // substring of name, handler, author or exact id
-	Offset  int
-	Limit   int
+	Failing bool // only jobs whose last fire has failed, and that nobody has stopped
+	// Scheduled leaves jobs without a schedule out: they are never started.
+	Scheduled bool
+	// OnDemand takes jobs without a schedule: they are made by hand, by API or as a child.
+	OnDemand bool
+	Text     string // substring of name, handler, author or exact id
+	Sort     JobSort
+	Offset   int
+	Limit    int
+}
+
+// JobSort is the order of a list of jobs.
+type JobSort string
+
+// Orders of jobs. The zero value is the newest first.
+const (
+	JobsNewest   JobSort = ""
+	JobsOldest   JobSort = "id"
+	JobsByName   JobSort = "name"
+	JobsByNext   JobSort = "next" // those that fire soonest first, those without a next fire last
+	JobsByLast   JobSort = "last" // those that fired last first
+	JobsByNameZA JobSort = "-name"
+)
+
+// JobSorts lists the orders.
+func JobSorts() []JobSort {
+	return []JobSort{JobsNewest, JobsOldest, JobsByName, JobsByNameZA, JobsByNext, JobsByLast}
 }
 
 // JobCounts says how many jobs match, by state, without the status filter.
-type JobCounts struct{ All, Running, Stopped int }
+type JobCounts struct{ All, Running, Stopped, OnDemand, Failing int }
+
+// FailingJob is a job whose last fire has failed.
+type FailingJob struct {
+	ID, GroupID  int
+	Name, Author string
+	SinceMS      int64 // planned instant of the first fire that failed, epoch ms
+}

@@ -64,13 +64,16 @@ func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, n
 // insertRuns writes many runs in few statements and counts them. When one of the
 // fire keys exists already it writes nothing that is kept: errKnownFire.
 func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
-	count := tally{}
+	count, decided := tally{}, verdicts{}
 	err := bySize(runs, func(part []model.Run) error {
 		const columns = 26
 		args := make([]any, 0, columns*len(part))
 		for i := range part {
 			args = append(args, s.runValues(&part[i])...)
 			countNew(count, &part[i], s.loc)
+			if part[i].Phase == model.PhaseFinished {
+				decided.note(part[i].JobID, 0, part[i].PlannedMS, part[i].Outcome())
+			}
 		}
 		res, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+rowsOf(columns, len(part)), args...)
 		if err != nil {
@@ -82,6 +85,9 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.noteFailing(ctx, tx, decided); err != nil {
 		return err
 	}
 	return s.addTally(ctx, tx, count, now)

@@ -102,7 +102,7 @@ func (s *Store) jobsByID(ctx context.Context, q querier, ids []int) (map[int]mod
 	return out, err
 }
 
-// Jobs lists jobs without sources, newest first, and says how many match.
+// Jobs lists jobs without sources and says how many match.
 func (s *Store) Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, error) {
 	where, args := jobWhere(f, true)
 	var total int
@@ -110,17 +110,36 @@ func (s *Store) Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, 
 		return nil, 0, err
 	}
 	list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info`+where+
-		` ORDER BY id DESC LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
+		` ORDER BY `+jobOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
 	return list, total, err
+}
+
+// jobOrder is the order of a list; the id makes it the same each time.
+func jobOrder(by model.JobSort) string {
+	switch by {
+	case model.JobsOldest:
+		return "id"
+	case model.JobsByName:
+		return "job_desc, id"
+	case model.JobsByNameZA:
+		return "job_desc DESC, id"
+	case model.JobsByNext:
+		return "CASE WHEN trigger_next_time > 0 THEN 0 ELSE 1 END, trigger_next_time, id"
+	case model.JobsByLast:
+		return "trigger_last_time DESC, id DESC"
+	}
+	return "id DESC"
 }
 
 // CountJobs counts what matches the filter without its status.
 func (s *Store) CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error) {
 	where, args := jobWhere(f, false)
 	var c model.JobCounts
-	err := s.r.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN trigger_status = 1 THEN 1 ELSE 0 END), 0)
-		FROM xxl_job_info`+where, args...).Scan(&c.All, &c.Running)
-	c.Stopped = c.All - c.Running
+	err := s.r.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN trigger_status = 1 THEN 1 ELSE 0 END), 0),
+		COALESCE(SUM(CASE WHEN trigger_status <> 1 AND schedule_type = 'NONE' THEN 1 ELSE 0 END), 0),
+		COALESCE(SUM(CASE WHEN `+failingWhere+` THEN 1 ELSE 0 END), 0)
+		FROM xxl_job_info`+where, args...).Scan(&c.All, &c.Running, &c.OnDemand, &c.Failing)
+	c.Stopped = c.All - c.Running - c.OnDemand
 	return c, err
 }
 
@@ -156,6 +175,15 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	}
 	if withStatus && f.Status != nil {
 		where, args = where+" AND trigger_status = ?", append(args, int(*f.Status))
+	}
+	if withStatus && f.Scheduled {
+		where += " AND schedule_type <> 'NONE'"
+	}
+	if withStatus && f.OnDemand {
+		where += " AND trigger_status <> 1 AND schedule_type = 'NONE'"
+	}
+	if withStatus && f.Failing {
+		where += " AND " + failingWhere
 	}
 	if f.Text != "" {
 		like := "%" + likeEscaper.Replace(f.Text) + "%"
@@ -306,7 +334,7 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 		if err := changedOne(res, err, "error.job_not_found"); err != nil {
 			return err
 		}
-		for _, table := range []string{"xxl_job_logglue", "carillon_route"} {
+		for _, table := range []string{"xxl_job_logglue", "carillon_route", "carillon_failing"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE job_id = ?`, id); err != nil {
 				return err
 			}

@@ -18,6 +18,9 @@ type fireState struct {
 	line string    // of the ledger; "" = open
 	day  time.Time // of its first attempt
 	n    int
+
+	job       int
+	plannedMS int64
 }
 
 // outcomes counts the fires whose attempts change in one transaction. Fires with more
@@ -28,10 +31,11 @@ type outcomes struct {
 	tx     *sql.Tx
 	count  tally
 	before map[int64]fireState // by first attempt
+	jobs   verdicts
 }
 
 func (s *Store) outcomes(tx *sql.Tx, t tally) *outcomes {
-	return &outcomes{s: s, tx: tx, count: t, before: map[int64]fireState{}}
+	return &outcomes{s: s, tx: tx, count: t, before: map[int64]fireState{}, jobs: verdicts{}}
 }
 
 // touch is told of runs before their rows change, open says which of them were counted
@@ -64,6 +68,7 @@ func (o *outcomes) end(r *model.Run, retried bool) {
 	}
 	if line := r.Outcome(); line != "" {
 		o.count.fires(r.TriggerTime, line, r.Fires())
+		o.jobs.note(r.JobID, r.FirstAttempt(), r.PlannedMS, line)
 	}
 }
 
@@ -81,25 +86,44 @@ func (o *outcomes) settle(ctx context.Context) error {
 		if is.line != "" {
 			o.count.fires(is.day, is.line, is.n)
 		}
+		if is.line == was.line {
+			continue
+		}
+		if was.line != "" && is.line == model.OutcomeSucceeded { // better news of a fire that had ended
+			worse, err := o.failedSince(ctx, is.job, first)
+			if err != nil || worse {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		o.jobs.note(is.job, first, is.plannedMS, is.line)
 	}
-	return nil
+	return o.s.noteFailing(ctx, o.tx, o.jobs)
+}
+
+// failedSince reports whether a later run of the job has failed.
+func (o *outcomes) failedSince(ctx context.Context, job int, run int64) (bool, error) {
+	list, err := collect(ctx, o.tx, one[int64], `SELECT id FROM xxl_job_log WHERE job_id = ? AND id > ? AND `+isFailed+` AND COALESCE(first_run, 0) <> ? LIMIT 1`, job, run, run)
+	return len(list) > 0, err
 }
 
 // states reads how fires are, by their first attempts.
 func (o *outcomes) states(ctx context.Context, first []int64, open map[int64]bool) (map[int64]fireState, error) {
 	out := make(map[int64]fireState, len(first))
-	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires`
+	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires, job_id, planned_time`
 	var x model.Run
 	err := chunks(compact(first), 500, func(part []int64) error {
 		rows, err := collect(ctx, o.tx, into(&x, []any{
-			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires),
+			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires), &x.JobID, nz(&x.PlannedMS),
 		}), `SELECT `+columns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) UNION ALL
 			SELECT `+columns+` FROM xxl_job_log WHERE first_run IN (`+marks(len(part))+`) ORDER BY 1`, append(anys(part), anys(part)...)...)
 		for i := range rows {
 			r := &rows[i]
 			f, later := out[r.FirstAttempt()]
 			if !later {
-				f.day, f.n = r.TriggerTime, r.Fires()
+				f.day, f.n, f.job, f.plannedMS = r.TriggerTime, r.Fires(), r.JobID, r.PlannedMS
 			}
 			if f.line != model.OutcomeSucceeded {
 				if f.line = r.Outcome(); open[r.ID] {

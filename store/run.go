@@ -178,13 +178,3 @@ func (s *Store) NamesOfJobs(ctx context.Context, ids []int) (map[int]string, err
 	})
 	return out, err
 }
-
-// FailedRuns lists the newest failed runs, those that were not tried again, within the newest ids of the table,
-// so that a healthy history of millions of rows is not searched to its end.
-func (s *Store) FailedRuns(ctx context.Context, groups []int, limit int) ([]model.Run, error) {
-	const window = 20000
-	limitTo, args := inGroups("job_group", groups)
-	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log l
-		WHERE id > (SELECT COALESCE(MAX(id), 0) FROM xxl_job_log) - `+itoa(window)+``+statusWhere(model.RunsFailed)+` AND (run_state IS NULL OR `+onePerFire+`)`+limitTo+`
-		ORDER BY id DESC LIMIT ?`, append(args, limit)...)
-}

@@ -15,7 +15,7 @@ type Dashboard struct {
 	Days       []model.Ledger // empty for people who do not see all executors
 	NodesAlive int
 	NodesKnown int
-	Failed     []FailedRun
+	Troubles   []Trouble
 	Next       []model.Job
 	Centers    []model.Node
 }
@@ -66,21 +66,32 @@ func (v Dashboard) todayURL(status model.RunStatus, reason string) string {
 	return v.fires(v.Today, status, reason)
 }
 
-// failedCount is how many are in need of attention; the list holds the newest only.
-func (v Dashboard) failedCount() string {
-	if n := len(v.Failed); n < MostFailed {
-		return itoa(n)
-	}
-	return itoa(MostFailed) + "+"
+// Trouble is a job that is failing, with the message of its last run as plain text.
+type Trouble struct {
+	model.FailingJob
+	Count   int
+	More    bool
+	LastID  int64 // 0 = not kept any more
+	LastMS  int64
+	Result  model.RunResult
+	Message string
 }
 
-// MostFailed is how many failed runs the dashboard lists.
-const MostFailed = 8
+// troubleText says how often and since when a job fails.
+func (v Dashboard) troubleText(t Trouble) string {
+	n := v.L.Number(int64(max(1, t.Count)))
+	if t.More {
+		n += "+"
+	}
+	return v.T("dash.failing", "Number", n, "When", v.when(v.millis(t.SinceMS)))
+}
 
-// FailedRun is a run that went wrong, with its message as plain text.
-type FailedRun struct {
-	model.Run
-	Message string
+// troubleURL leads to the run that failed last.
+func (v Dashboard) troubleURL(t Trouble) string {
+	if t.LastID == 0 {
+		return v.URL("/runs", "executor", itoa(t.GroupID), "job", itoa(t.ID))
+	}
+	return v.URL("/runs/" + id64(t.LastID))
 }
 
 // dayURL is the list of the runs of a day, one for each fire.

@@ -23,8 +23,9 @@ type Jobs struct {
 // JobFilter is the job filter as it stands in the address.
 type JobFilter struct {
 	GroupID  int
-	Status   string // "", running, stopped
+	Status   string // one of JobStatuses
 	Text     string
+	Sort     model.JobSort
 	Page     int // from 1
 	PageSize int
 }
@@ -40,7 +41,14 @@ type JobRow struct {
 	Zone       string // zone of the schedule, "" = that of the center
 	Words      string
 	Recent     []model.Run
+	FailingMS  int64 // since when its fires fail, epoch ms; 0 = they do not
 }
+
+// JobStatuses are the states that the list can be narrowed to.
+func JobStatuses() []string { return []string{"", "running", "stopped", "ondemand", "failing"} }
+
+// JobRowID is the id of a job's line in the page.
+func JobRowID(id int) string { return "job-" + itoa(id) }
 
 // url gives the address of the list with one setting changed.
 func (v Jobs) url(change func(*JobFilter)) string {
@@ -53,7 +61,7 @@ func (v Jobs) url(change func(*JobFilter)) string {
 func (v Jobs) SelfURL() string { return v.filterURL(v.Filter) }
 
 func (v Jobs) filterURL(f JobFilter) string {
-	kv := []string{"status", f.Status, "q", f.Text}
+	kv := []string{"status", f.Status, "q", f.Text, "sort", string(f.Sort)}
 	if f.GroupID > 0 {
 		kv = append(kv, "executor", itoa(f.GroupID))
 	}
@@ -63,10 +71,33 @@ func (v Jobs) filterURL(f JobFilter) string {
 	if f.PageSize > 0 && f.PageSize != PageSizes()[0] {
 		kv = append(kv, "size", itoa(f.PageSize))
 	}
-	if len(kv) == 4 && f.Status == "" && f.Text == "" {
+	if len(kv) == 6 && f.Status == "" && f.Text == "" && f.Sort == "" {
 		kv = append(kv, "all", "1") // the bare address means "as last time"
 	}
 	return v.URL("/jobs", kv...)
+}
+
+// HomeURL is this list without what was searched for: where the menu leads.
+func (v Jobs) HomeURL() string {
+	return v.filterURL(JobFilter{GroupID: v.Filter.GroupID, PageSize: v.Filter.PageSize})
+}
+
+// sortURL orders the list; by the same column again it turns the order round.
+func (v Jobs) sortURL(by, turned model.JobSort) string {
+	return v.url(func(f *JobFilter) {
+		if f.Page = 1; f.Sort == by {
+			by = turned
+		}
+		f.Sort = by
+	})
+}
+
+// sortWord is the order of a column as assistive technology reads it.
+func sortWord(by model.JobSort) string {
+	if by == model.JobsNewest || by == model.JobsByLast || by == model.JobsByNameZA {
+		return "descending"
+	}
+	return "ascending"
 }
 
 func (v Jobs) statusURL(status string) string {
@@ -114,6 +145,37 @@ func (r JobRow) signature() string {
 	return fmt.Sprintf("%d.%s.%d.%s", r.Status, r.Condition, r.Version, last)
 }
 
+// last is the newest run that has ended, nil when there is none among the recent ones.
+func (r JobRow) last() *model.Run {
+	for i := len(r.Recent) - 1; i >= 0; i-- {
+		if !r.Recent[i].Open() {
+			return &r.Recent[i]
+		}
+	}
+	return nil
+}
+
+// lastAt is when the run ended, as far as it is known.
+func lastAt(r *model.Run) int64 {
+	if r.FinishedMS > 0 {
+		return r.FinishedMS
+	}
+	return plannedAt(*r).UnixMilli()
+}
+
+// lastSub says why the last run went wrong, or how long runs take that go well.
+func (v Jobs) lastSub(r JobRow, last *model.Run) string {
+	if last.Result() != model.ResultSucceeded {
+		if line := last.Outcome(); line != "" {
+			return shortReason(v.L, line)
+		}
+	}
+	if ms := r.averageMS(); ms >= 0 {
+		return v.T("jobs.usually", "Duration", v.L.Millis(ms))
+	}
+	return ""
+}
+
 // statusKey gives the word of the job's state.
 func (r JobRow) statusKey() string {
 	switch {
@@ -123,6 +185,8 @@ func (r JobRow) statusKey() string {
 		return "quarantined"
 	case r.Condition == model.JobEnded:
 		return "ended"
+	case r.ScheduleType == model.ScheduleNone:
+		return "ondemand"
 	}
 	return "stopped"
 }
@@ -194,7 +258,9 @@ func bars(p Page, runs []model.Run) []bar {
 	out := make([]bar, 0, len(runs))
 	for i, r := range runs {
 		h := 5.0
-		if d := r.DurationMS(); d >= 0 {
+		if class := resultClass(r.Result()); class == "bad" || class == "missed" {
+			h = stripHeight // what went wrong is seen, however short it was
+		} else if d := r.DurationMS(); d >= 0 {
 			h = 4 + (stripHeight-4)*math.Sqrt(float64(d)/float64(longest))
 		}
 		title := p.T("result." + string(r.Result()))

@@ -34,6 +34,10 @@ type Page struct {
 type Toast struct {
 	Kind string // ok or bad
 	Text string
+	// Undo is where a POST takes the action back, as a path with the base; "" = nowhere.
+	Undo string `json:",omitempty"`
+	// Row is the id of the line on the page that the answer to Undo replaces.
+	Row string `json:",omitempty"`
 }
 
 // T gives a text.

@@ -239,6 +239,16 @@ func (f *fake) title(id int) string {
 	return ""
 }
 
+func (f *fake) JobRow(ctx context.Context, a model.Actor, id int) (jobs.JobRow, error) {
+	page, err := f.ListJobs(ctx, a, model.JobFilter{})
+	for _, row := range page.Rows {
+		if row.ID == id {
+			return row, err
+		}
+	}
+	return jobs.JobRow{}, model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)
+}
+
 func (f *fake) ListJobs(_ context.Context, a model.Actor, m model.JobFilter) (jobs.JobPage, error) {
 	p := jobs.JobPage{Groups: f.seen(a)}
 	var rows []jobs.JobRow
@@ -449,8 +459,11 @@ func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, erro
 		d.Days = append(d.Days, model.Ledger{Day: fmt.Sprintf("2026-11-%d", 14+i), Succeeded: int64(n), Failed: int64(20 + (i*97)%310), NotSent: int64((i * 31) % 90), Open: int64(i / 6 * 12)})
 	}
 	for _, r := range f.runs {
-		if r.Result() == model.ResultFailed && len(d.FailedRecently) < 6 && a.Sees(r.GroupID) {
-			d.FailedRecently = append(d.FailedRecently, r)
+		if r.Result() == model.ResultFailed && len(d.Troubles) < 6 && a.Sees(r.GroupID) {
+			d.Troubles = append(d.Troubles, jobs.Trouble{
+				FailingJob: model.FailingJob{ID: r.JobID, GroupID: r.GroupID, Name: r.JobName, Author: "olga", SinceMS: r.PlannedMS}, Count: 14, Last: &r,
+			})
+			d.Jobs.Failing++
 		}
 	}
 	for _, j := range f.jobs {

@@ -130,14 +130,17 @@ func TestPreferences(t *testing.T) {
 	assert.Equal(t, "en", s.fake.users[1].Language, "the other preference stays")
 }
 
-func TestJobListRemembersItsFilter(t *testing.T) {
+// TestJobListRemembersTheExecutor and nothing else: who searched for a job once wants to
+// see all of them the next time.
+func TestJobListRemembersTheExecutor(t *testing.T) {
 	s := newSite(t).login("admin")
-	s.get("/jobs?status=running&executor=1")
+	s.get("/jobs?status=running&executor=1&q=zzzz&sort=name")
 	res := s.get("/jobs")
-	assert.Equal(t, "/jobs?executor=1&status=running", res.Header.Get("Location"))
+	assert.Equal(t, "/jobs?executor=1", res.Header.Get("Location"))
 	d := s.doc(s.get("/jobs?status=running&executor=1"))
 	assert.Equal(t, 3, testid(d, "job-row").Length())
 	assert.Equal(t, "5", testid(d, "segment-").Find(".count").Text(), "counts ignore the status")
+	assert.Equal(t, 1, testid(d, "clear-filter").Length())
 	s.get("/jobs?all=1")
 	assert.Equal(t, http.StatusOK, s.get("/jobs").StatusCode, "and forgets it")
 }

@@ -10,16 +10,22 @@ import (
 	"github.com/carillon-scheduler/carillon/views"
 )
 
-func (c *Console) jobStart(r *request) error { return c.jobAction(r, c.svc.StartJob, "jobs.started") }
-
-func (c *Console) jobStop(r *request) error {
-	return c.jobAction(r, c.svc.StopJob, "jobs.stopped_done")
+func (c *Console) jobStart(r *request) error {
+	return c.jobAction(r, c.svc.StartJob, "jobs.started", "/stop")
 }
 
-func (c *Console) jobDelete(r *request) error { return c.jobAction(r, c.svc.DeleteJob, "jobs.deleted") }
+func (c *Console) jobStop(r *request) error {
+	return c.jobAction(r, c.svc.StopJob, "jobs.stopped_done", "/start")
+}
 
-// jobAction does something to a job and says so by its name.
-func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, int) error, key string) error {
+func (c *Console) jobDelete(r *request) error {
+	return c.jobAction(r, c.svc.DeleteJob, "jobs.deleted", "")
+}
+
+// jobAction does something to a job and says so by its name, with the action that takes
+// it back, if any. A line of the job list is answered with the line as it is now: what
+// was clicked must never show what is over.
+func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, int) error, key, undo string) error {
 	j, err := c.pathJob(r)
 	if err != nil {
 		return err
@@ -27,7 +33,20 @@ func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, in
 	if err := do(r.Request().Context(), r.actor(), j.ID); err != nil {
 		return err
 	}
-	return r.done(c.path("/jobs"), r.loc.T(key, "Name", j.Name))
+	toast := views.Toast{Kind: "ok", Text: r.loc.T(key, "Name", j.Name)}
+	if undo == "" {
+		return r.doneWith(c.path("/jobs"), toast)
+	}
+	toast.Undo, toast.Row = c.path("/jobs/"+strconv.Itoa(j.ID)+undo), views.JobRowID(j.ID)
+	if r.Request().Header.Get("HX-Target") != toast.Row {
+		return r.doneWith(c.path("/jobs"), toast)
+	}
+	row, err := c.svc.JobRow(r.Request().Context(), r.actor(), j.ID)
+	if err != nil {
+		return err
+	}
+	r.trigger(map[string]any{"carillon:toast": toast})
+	return r.render(http.StatusOK, views.JobLine(views.Jobs{Page: r.page("jobs", "")}, c.jobRow(r, row)))
 }
 
 // pathJob loads the job named by the path.

@@ -16,8 +16,11 @@ func bindJobFilter(r *request) views.JobFilter {
 		GroupID: r.queryInt("executor"), Text: searchText(r.QueryParam("q")),
 		Page: max(1, r.queryInt("page")), PageSize: r.queryInt("size"),
 	}
-	if s := r.QueryParam("status"); s == "running" || s == "stopped" {
+	if s := r.QueryParam("status"); slices.Contains(views.JobStatuses(), s) {
 		f.Status = s
+	}
+	if s := model.JobSort(r.QueryParam("sort")); slices.Contains(model.JobSorts(), s) {
+		f.Sort = s
 	}
 	if !slices.Contains(views.PageSizes(), f.PageSize) {
 		f.PageSize = views.PageSizes()[0]
@@ -34,8 +37,8 @@ func searchText(q string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), longestSearch)]))
 }
 
-// jobList shows the jobs. The bare address, as in the menu, returns to the
-// filter that was used last.
+// jobList shows the jobs. The bare address, as in the menu, returns to the executor
+// and the number of rows that were used last; what was searched for is forgotten.
 func (c *Console) jobList(r *request) error {
 	if last := c.sessions.GetString(r.Request().Context(), keyJobs); r.QueryString() == "" && last != "" && !r.htmx() {
 		return r.Redirect(http.StatusSeeOther, c.path("/jobs?"+last))
@@ -43,14 +46,18 @@ func (c *Console) jobList(r *request) error {
 	f := bindJobFilter(r)
 	mf := model.JobFilter{
 		GroupID: f.GroupID, Groups: r.actor().GroupLimit(), Text: f.Text,
-		Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize,
+		Sort: f.Sort, Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize,
 	}
 	switch status := model.JobRunning; f.Status {
 	case "stopped":
-		status = model.JobStopped
+		status, mf.Scheduled = model.JobStopped, true
 		fallthrough
 	case "running":
 		mf.Status = &status
+	case "failing":
+		mf.Failing = true
+	case "ondemand":
+		mf.OnDemand = true
 	}
 	page, err := c.svc.ListJobs(r.Request().Context(), r.actor(), mf)
 	if err != nil {
@@ -62,13 +69,13 @@ func (c *Console) jobList(r *request) error {
 	for _, row := range page.Rows {
 		v.Rows = append(v.Rows, c.jobRow(r, row))
 	}
-	c.rememberJobs(r, v.SelfURL())
+	c.rememberJobs(r, v.HomeURL())
 	r.canonical(v.SelfURL())
 	return r.pageOr(http.StatusOK, views.JobsPage(v), views.JobsPanel(v))
 }
 
 func (c *Console) jobRow(r *request, row jobs.JobRow) views.JobRow {
-	out := views.JobRow{Job: row.Job, GroupTitle: row.GroupTitle, Recent: row.Recent}
+	out := views.JobRow{Job: row.Job, GroupTitle: row.GroupTitle, Recent: row.Recent, FailingMS: row.FailingMS}
 	if row.ScheduleType == model.ScheduleNone {
 		return out
 	}

@@ -153,18 +153,25 @@ func (r *request) canonical(self string) {
 // done ends an action that leaves the person where they are: a toast and fresh
 // lists for htmx, else a redirect and the toast on the next page.
 func (r *request) done(to, text string) error {
+	return r.doneWith(to, views.Toast{Kind: "ok", Text: text})
+}
+
+// doneWith is done with a toast that may offer to take the action back.
+func (r *request) doneWith(to string, toast views.Toast) error {
 	if r.htmx() {
-		r.trigger(map[string]any{
-			"carillon:toast": views.Toast{Kind: "ok", Text: text}, "carillon:refresh": "", "carillon:close": "",
-		})
+		r.trigger(map[string]any{"carillon:toast": toast, "carillon:refresh": "", "carillon:close": ""})
 		return r.NoContent(http.StatusNoContent)
 	}
-	return r.leave(to, text)
+	return r.leaveWith(to, toast)
 }
 
 // leave ends an action by going to another page.
 func (r *request) leave(to, text string) error {
-	r.c.putFlash(r, views.Toast{Kind: "ok", Text: text})
+	return r.leaveWith(to, views.Toast{Kind: "ok", Text: text})
+}
+
+func (r *request) leaveWith(to string, toast views.Toast) error {
+	r.c.putFlash(r, toast)
 	if r.htmx() {
 		r.Response().Header().Set("HX-Redirect", to)
 		return r.NoContent(http.StatusNoContent)

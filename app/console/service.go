@@ -18,6 +18,7 @@ type Service interface {
 	Users(ctx context.Context, actor model.Actor) ([]model.User, error)
 
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
+	JobRow(ctx context.Context, actor model.Actor, id int) (jobs.JobRow, error)
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
 	AddJob(ctx context.Context, actor model.Actor, in jobs.JobInput) (int, error)
 	UpdateJob(ctx context.Context, actor model.Actor, id int, in jobs.JobInput) error

@@ -31,6 +31,7 @@ const (
 	keyFlashKind  = "flash_kind"
 	keyFlashText  = "flash_text"
 	keyJobs       = "jobs_filter"
+	keyFlashUndo  = "flash_undo"
 )
 
 func newSessions(opt Options, base string, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
@@ -121,6 +122,7 @@ func (c *Console) enter(r *request, user model.User, remember bool) error {
 
 func (c *Console) putFlash(r *request, t views.Toast) {
 	ctx := r.Request().Context()
+	c.sessions.Put(ctx, keyFlashUndo, t.Undo)
 	c.sessions.Put(ctx, keyFlashKind, t.Kind)
 	c.sessions.Put(ctx, keyFlashText, t.Text)
 }
@@ -130,10 +132,13 @@ func (c *Console) takeFlash(r *request) *views.Toast {
 	if !c.sessions.Exists(ctx, keyFlashText) {
 		return nil
 	}
-	return &views.Toast{Kind: c.sessions.PopString(ctx, keyFlashKind), Text: c.sessions.PopString(ctx, keyFlashText)}
+	return &views.Toast{
+		Kind: c.sessions.PopString(ctx, keyFlashKind), Text: c.sessions.PopString(ctx, keyFlashText),
+		Undo: c.sessions.PopString(ctx, keyFlashUndo),
+	}
 }
 
-// rememberJobs keeps the filter of the job list for the next visit.
+// rememberJobs keeps the executor and the number of rows of the job list for the next visit.
 func (c *Console) rememberJobs(r *request, self string) {
 	ctx := r.Request().Context()
 	_, query, _ := strings.Cut(self, "?")

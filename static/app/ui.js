@@ -14,8 +14,8 @@ function armToast(line) {
   close.setAttribute("aria-label", $("toasts").dataset.close);
   close.addEventListener("click", () => line.remove());
   line.append(close);
-  // Bad news stays until it is closed.
-  if (!line.classList.contains("bad")) setTimeout(() => line.remove(), 6000);
+  // Bad news stays until it is closed; what can be taken back stays a little longer.
+  if (!line.classList.contains("bad")) setTimeout(() => line.remove(), line.querySelector(".toast-undo") ? 8000 : 6000);
 }
 
 document.querySelectorAll("#toasts .toast-line").forEach(armToast);
@@ -39,10 +39,29 @@ document.addEventListener("carillon:toast", (e) => {
   const line = document.createElement("div");
   line.className = "toast-line " + (e.detail.Kind === "bad" ? "bad" : "ok");
   line.dataset.testid = "toast";
-  line.textContent = e.detail.Text;
+  const text = document.createElement("span");
+  text.textContent = e.detail.Text;
+  line.append(text);
+  if (e.detail.Undo) line.append(undoButton(line, e.detail));
   $("toasts").append(line);
   armToast(line);
 });
+
+// undoButton takes back what the toast tells. The answer replaces the line on the page
+// that was changed, when it is still there.
+function undoButton(toast, { Undo, Row }) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "toast-undo";
+  button.dataset.testid = "undo";
+  button.textContent = $("toasts").dataset.undo;
+  button.addEventListener("click", () => {
+    toast.remove();
+    const row = Row && $(Row);
+    window.htmx.ajax("POST", Undo, row ? { source: row, target: row, swap: "morph:outerHTML" } : { source: document.body, swap: "none" });
+  });
+  return button;
+}
 
 // --- dialog ---------------------------------------------------------------
 
@@ -107,7 +126,12 @@ document.addEventListener("htmx:configRequest", (e) => {
 
 if (window.Idiomorph) {
   const defaults = window.Idiomorph.defaults;
-  defaults.ignoreActiveValue = true; // what somebody is typing stays
+  // What somebody is typing stays. Of anything else that has the focus, a button for
+  // instance, nothing would be drawn anew: it would say what is over.
+  Object.defineProperty(defaults, "ignoreActiveValue", {
+    enumerable: true,
+    get: () => document.activeElement?.matches("input, textarea, select") ?? false,
+  });
   // The position of an open menu is ours, the server knows nothing of it.
   defaults.callbacks.beforeAttributeUpdated = (name) => name !== "style";
 }
