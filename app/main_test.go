@@ -123,7 +123,7 @@ func TestSchemaCommands(t *testing.T) {
 	require.Equal(t, 9, strings.Count(out, "pending"))
 	code, out, _ := run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
-	require.Contains(t, out, "7 migrations applied")
+	require.Contains(t, out, "9 migrations applied")
 	code, out, _ = run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
 	require.Contains(t, out, "0 migrations applied")
