@@ -128,7 +128,7 @@ func TestSchemaCommands(t *testing.T) {
 	require.Zero(t, code)
 	require.Contains(t, out, "0 migrations applied")
 	_, out, _ = run(t, t.Context(), "migrate", "status", db)
-	require.Equal(t, 7, strings.Count(out, "applied"))
+	require.Equal(t, 9, strings.Count(out, "applied"))
 }
 
 // TestServe starts the real command, resets a password beside it and stops it
