@@ -53,6 +53,24 @@ func (v Dashboard) overloaded() (out []model.Node) {
 	return out
 }
 
+// upFor says how long a node has been running, without what changes each second.
+func (v Dashboard) upFor(n model.Node) string {
+	d := v.Now.Sub(time.UnixMilli(n.StartedMS))
+	return v.L.Age(max(time.Minute, d.Truncate(time.Minute)))
+}
+
+// quietBeat is how old a beat may be without being worth a number.
+const quietBeat = 4 * time.Second
+
+// heartbeat says whether a node beats.
+func (v Dashboard) heartbeat(n model.Node) string {
+	silent := time.Duration(n.SilentMS) * time.Millisecond
+	if silent < quietBeat {
+		return v.T("dash.center_beats")
+	}
+	return v.T("dash.center_beat", "Ago", v.L.Age(silent))
+}
+
 // reasonClass is the colour of a reason.
 func reasonClass(reason string) string {
 	if info, ok := model.ReasonOf(reason); ok && info.Class == model.ClassNotSent {

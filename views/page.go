@@ -4,6 +4,7 @@
 package views
 
 import (
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -56,6 +57,17 @@ func (p Page) URL(path string, kv ...string) string {
 		return p.Base + path
 	}
 	return p.Base + path + "?" + q.Encode()
+}
+
+// relativeWords are the texts with which the browser goes on counting how long ago
+// something was; % stands for the number.
+func (p Page) relativeWords() string {
+	words := map[string]string{"in": p.T("dur.in", "Duration", "%"), "ago": p.T("dur.ago", "Duration", "%"), "now": p.T("dur.now")}
+	for _, unit := range []string{"s", "m", "h", "d"} {
+		words[unit] = p.T("dur."+unit, "N", "%")
+	}
+	raw, _ := json.Marshal(words) // texts always marshal
+	return string(raw)
 }
 
 // Static gives the address of a static file.

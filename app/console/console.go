@@ -5,11 +5,13 @@
 package console
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -68,6 +70,7 @@ type Console struct {
 	sessions *scs.SessionManager
 	origins  *http.CrossOriginProtection
 	audit    *audit
+	packers  sync.Pool // of *gzip.Writer: each is large
 	echo     *echo.Echo
 }
 
@@ -103,6 +106,7 @@ func New(opt Options) (*Console, error) {
 			return nil, fmt.Errorf("console: trusted origin: %w", err)
 		}
 	}
+	c.packers.New = func() any { return gzip.NewWriter(nil) }
 	c.sessions = newSessions(opt, c.base, c.sessionFailed)
 	c.echo = echo.New()
 	c.echo.IPExtractor = opt.IPExtractor

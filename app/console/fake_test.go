@@ -240,7 +240,7 @@ func (f *fake) title(id int) string {
 }
 
 func (f *fake) JobRow(ctx context.Context, a model.Actor, id int) (jobs.JobRow, error) {
-	page, err := f.ListJobs(ctx, a, model.JobFilter{})
+	page, err := f.ListJobs(ctx, a, model.JobFilter{Limit: 1000})
 	for _, row := range page.Rows {
 		if row.ID == id {
 			return row, err
@@ -301,9 +301,21 @@ func (f *fake) DeleteJob(_ context.Context, _ model.Actor, id int) error {
 }
 
 func (f *fake) StartJob(_ context.Context, _ model.Actor, id int) error {
-	return f.note("start %d", id)
+	return f.switched(id, model.JobRunning, f.note("start %d", id))
 }
-func (f *fake) StopJob(_ context.Context, _ model.Actor, id int) error { return f.note("stop %d", id) }
+
+func (f *fake) StopJob(_ context.Context, _ model.Actor, id int) error {
+	return f.switched(id, model.JobStopped, f.note("stop %d", id))
+}
+
+func (f *fake) switched(id int, status model.JobStatus, err error) error {
+	for i := range f.jobs {
+		if f.jobs[i].ID == id && err == nil {
+			f.jobs[i].Status = status
+		}
+	}
+	return err
+}
 
 func (f *fake) RunNow(_ context.Context, _ model.Actor, id int, in jobs.RunInput) (int64, error) {
 	return 88214999, f.note("run %d %s %s", id, *in.Param, in.Addresses)

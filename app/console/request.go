@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -125,18 +126,42 @@ func (r *request) page(nav, title string) views.Page {
 // render draws into a buffer first, so that a failure can still become an
 // error page with its proper status.
 func (r *request) render(status int, component templ.Component) error {
-	var b bytes.Buffer
-	if err := component.Render(r.Request().Context(), &b); err != nil {
+	html, err := draw(r.Request().Context(), component)
+	if err != nil {
 		return err
 	}
-	r.Response().Header().Add("Vary", "HX-Request")
+	return r.send(status, html)
+}
+
+// worthPacking is from how many bytes on HTML is compressed.
+const worthPacking = 1000
+
+// send sends HTML, compressed for who takes it.
+func (r *request) send(status int, html []byte) error {
+	h := r.Response().Header()
+	h.Add("Vary", "HX-Request")
+	h.Add("Vary", "Accept-Encoding")
+	if len(html) < worthPacking || !strings.Contains(r.Request().Header.Get("Accept-Encoding"), "gzip") {
+		return r.HTMLBlob(status, html)
+	}
+	var b bytes.Buffer
+	z := r.c.packers.Get().(*gzip.Writer)
+	defer r.c.packers.Put(z)
+	z.Reset(&b)
+	if _, err := z.Write(html); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	h.Set("Content-Encoding", "gzip")
 	return r.HTMLBlob(status, b.Bytes())
 }
 
 // pageOr draws the fragment for htmx and the page for everyone else.
 func (r *request) pageOr(status int, page, fragment templ.Component) error {
 	if r.htmx() {
-		return r.render(status, fragment)
+		return r.renderLive(status, fragment)
 	}
 	return r.render(status, page)
 }

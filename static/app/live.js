@@ -7,7 +7,8 @@ let paused = false;
 let lost = false;
 let updated = Date.now();
 let asked = Date.now();
-let before = new Map();
+let before = rows();
+const have = new Map(); // what the server said that a panel shows, by its id
 
 const isLive = () => document.querySelector("[data-live]") !== null;
 
@@ -48,26 +49,72 @@ document.addEventListener("visibilitychange", () => {
   tick();
 });
 
-const rows = () => new Map([...document.querySelectorAll("tr[data-sig]")].map((r) => [r.id, r.dataset.sig]));
+function rows() {
+  return new Map([...document.querySelectorAll("tr[data-sig]")].map((r) => [r.id, r.dataset.sig]));
+}
 
-document.addEventListener("htmx:beforeSwap", (e) => {
-  if (e.detail.target?.matches?.("[data-live]")) before = rows();
-});
-
-document.addEventListener("htmx:afterSettle", () => {
-  updated = Date.now();
-  lost = false;
-  // A row flashes when it was there before and says something else now.
-  for (const [id, sig] of rows()) {
+// A row flashes when it was there before and says something else now.
+function flash() {
+  const now = rows();
+  for (const [id, sig] of now) {
     if (before.has(id) && before.get(id) !== sig) {
       const row = document.getElementById(id);
       row.classList.add("flash");
       setTimeout(() => row.classList.remove("flash"), 1600);
     }
   }
-  before = new Map();
+  before = now;
+}
+
+document.addEventListener("htmx:configRequest", (e) => {
+  const known = have.get(e.detail.elt.id);
+  if (known && e.detail.elt.matches("[data-live]")) e.detail.headers["Carillon-Have"] = known;
+});
+
+document.addEventListener("htmx:beforeSwap", (e) => {
+  const parts = e.detail.xhr.getResponseHeader("Carillon-Parts");
+  const panel = e.detail.requestConfig?.target ?? e.detail.target;
+  if (parts && panel?.matches?.("[data-live]")) have.set(panel.id, parts);
+});
+
+document.addEventListener("htmx:afterRequest", (e) => {
+  if (!e.detail.successful) return;
+  updated = Date.now();
+  lost = false;
   show();
 });
+
+document.addEventListener("htmx:oobAfterSwap", () => requestAnimationFrame(flash));
+document.addEventListener("htmx:afterSettle", () => {
+  flash();
+  relate();
+  show();
+});
+
+// What is "3 min ago" goes on by itself, by the clock of the center.
+const words = JSON.parse(document.body.dataset.rel || "null");
+const clock = document.getElementById("clock");
+const ahead = clock ? Number(clock.dataset.ms) - Date.now() : 0;
+
+function span(s) {
+  const two = (big, a, small, b) => words[big].replace("%", a) + (b ? " " + words[small].replace("%", b) : "");
+  if (s < 60) return words.s.replace("%", s);
+  if (s < 3600) return two("m", Math.floor(s / 60), "s", s % 60);
+  if (s < 86400) return two("h", Math.floor(s / 3600), "m", Math.floor((s % 3600) / 60));
+  if (s < 864000) return two("d", Math.floor(s / 86400), "h", Math.floor((s % 86400) / 3600));
+  return words.d.replace("%", Math.floor(s / 86400));
+}
+
+function relate() {
+  if (!words) return;
+  const now = Date.now() + ahead;
+  for (const time of document.querySelectorAll("time[data-rel]")) {
+    const s = Math.trunc((Date.parse(time.dateTime) - now) / 1000);
+    const text = s >= 1 ? words.in.replace("%", span(s)) : s > -1 ? words.now : words.ago.replace("%", span(-s));
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+setInterval(() => document.hidden || paused || relate(), 1000);
 
 document.addEventListener("htmx:sendError", () => {
   lost = true;
