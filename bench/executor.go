@@ -147,7 +147,8 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewDecoder(r.Body).Decode(&q)
 		res := protocol.LogResult{FromLineNum: q.FromLineNum, LogContent: "no such log", IsEnd: true}
 		c.mu.Lock()
-		if c.seen[q.LogID] {
+		known := c.seen[q.LogID] // as the Go SDK says it
+		if res.Known = &known; known {
 			res.ToLineNum, res.LogContent = 1, "counted\n"
 		}
 		c.mu.Unlock()

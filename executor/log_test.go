@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/protocol"
 )
 
 func TestLogIsReadWhileItGrows(t *testing.T) {
@@ -197,6 +200,31 @@ func TestLogOfARunThatGoesOn(t *testing.T) {
 	require.True(t, end)
 	require.Contains(t, text, "half\n")
 	require.Contains(t, text, "code 200 let go")
+}
+
+// TestWhatAnExecutorKnows: a run that waits, one that goes on, one that has ended, and one
+// that never came although its job is busy.
+func TestWhatAnExecutorKnows(t *testing.T) {
+	c, g := newCenter(t), newGate()
+	e := start(t, options(t, c), func(e *Executor) { e.Handle("job", g.handle) })
+	known := func(id int64) bool {
+		t.Helper()
+		r := call(t, e, "log", protocol.LogRequest{LogID: id, LogDateTim: testTime, FromLineNum: 1})
+		require.Equal(t, 200, r.Code, r.Msg)
+		var res protocol.LogResult
+		require.NoError(t, json.Unmarshal(r.Value, &res))
+		return *res.Known
+	}
+	run(t, e, trigger(7, 1, "job"))
+	run(t, e, trigger(7, 2, "job"))
+	<-g.begun
+	require.True(t, known(1))
+	require.True(t, known(2), "it waits")
+	require.False(t, known(3))
+	close(g.open)
+	c.results(t, 2)
+	require.True(t, known(1))
+	require.True(t, known(2))
 }
 
 func TestClearLogs(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/carillon-scheduler/carillon/protocol"
 )
@@ -107,6 +108,12 @@ func (e *Executor) answerLog(req protocol.LogRequest) protocol.Answer {
 		e.log.Warn("log of a run cannot be read", "log_id", req.LogID, "error", err)
 		return protocol.Fail("the log cannot be read: %v", err)
 	}
+	known := !finished || res.ToLineNum > 0 || !res.IsEnd
+	if !known {
+		_, err := os.Stat(logPath(e.logDir, req.LogID, req.Time()))
+		known = err == nil || e.isActive(req.LogID) // it may have come meanwhile
+	}
+	res.Known = &known
 	return protocol.OK(res)
 }
 

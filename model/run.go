@@ -185,12 +185,15 @@ type RunFilter struct {
 	// Fires leaves one row for each planned fire, as the ledger counts: attempts that
 	// were tried again and rows of others are left out, and From and To are about the
 	// first attempt.
-	Fires  bool
-	From   time.Time // trigger time, inclusive
-	To     time.Time // trigger time, exclusive
-	Before int64
-	After  int64
-	Limit  int
+	Fires bool
+	From  time.Time // trigger time, inclusive
+	To    time.Time // trigger time, exclusive
+	Text  string    // id, name or handler of the job; of new runs also address, parameter, message
+	// DueByMS leaves out runs that are planned for later than this, epoch ms; 0 = none.
+	DueByMS int64
+	Before  int64
+	After   int64
+	Limit   int
 }
 
 // LogChunk is a piece of a run's log as an executor returned it.

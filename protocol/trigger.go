@@ -61,6 +61,10 @@ type LogResult struct {
 	ToLineNum   int    `json:"toLineNum"`
 	LogContent  string `json:"logContent"`
 	IsEnd       bool   `json:"isEnd"`
+	// Known says whether the executor ever had the run: it waits there, runs, or has left
+	// a log. Ours, nil from other clients: theirs cannot tell a run that waits in their
+	// queue from one that never came.
+	Known *bool `json:"known,omitempty"`
 }
 
 // Registry is the body of POST /api/registry and /api/registryRemove.

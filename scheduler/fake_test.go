@@ -272,6 +272,7 @@ type fakeExec struct {
 	idle    bool
 	idleErr error
 	lines   int
+	known   *bool
 	logErr  error
 	rings   []int64
 }
@@ -301,5 +302,5 @@ func (f *fakeExec) IdleBeat(ctx context.Context, addr string, _ int64) (bool, er
 }
 
 func (f *fakeExec) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {
-	return protocol.LogResult{FromLineNum: 1, ToLineNum: f.lines}, f.logErr
+	return protocol.LogResult{FromLineNum: 1, ToLineNum: f.lines, Known: f.known}, f.logErr
 }

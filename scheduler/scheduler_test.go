@@ -119,6 +119,8 @@ func TestUnknownIsSettledByAsking(t *testing.T) {
 		"the log shows it":         {&fakeExec{idle: true, lines: 3}, 0, model.PhaseAccepted, 0},
 		"idle without a log":       {&fakeExec{idle: true, sent: call.Sent{State: call.Accepted}}, 0, model.PhaseAccepted, 1},
 		"busy without a log: wait": {&fakeExec{}, 0, model.PhaseUnknown, 0},
+		"busy, and never had it":   {&fakeExec{known: new(false), sent: call.Sent{State: call.Accepted}}, 0, model.PhaseAccepted, 1},
+		"it waits there, no log":   {&fakeExec{known: new(true)}, 0, model.PhaseAccepted, 0},
 		"no log to be had: wait":   {&fakeExec{idle: true, logErr: errors.New("no")}, 0, model.PhaseUnknown, 0},
 		"silent: wait":             {&fakeExec{idleErr: errors.New("gone")}, 0, model.PhaseUnknown, 0},
 		"silent for ten minutes":   {&fakeExec{idleErr: errors.New("gone")}, 11 * time.Minute, model.PhaseFinished, 0},

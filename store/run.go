@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -88,7 +91,8 @@ func (s *Store) Run(ctx context.Context, id int64) (model.Run, error) {
 }
 
 // Runs lists runs, newest first, with one more than f.Limit when there are more.
-// With f.After the rows next to it come, still newest first.
+// With f.After the rows next to it come, still newest first. Those of a period are in the
+// order of their trigger times, by which an index finds them; others in that of their ids.
 func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error) {
 	where, args := inGroups("job_group", f.Groups)
 	if f.JobID != 0 {
@@ -106,21 +110,83 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	if f.Fires { // last, as it looks at other rows
 		where += " AND run_state IS NOT NULL AND " + onePerFire
 	}
-	order := "DESC"
-	switch {
-	case f.Before != 0:
-		where, args = where+" AND id < ?", append(args, f.Before)
-	case f.After != 0:
-		where, args, order = where+" AND id > ?", append(args, f.After), "ASC"
+	if f.DueByMS != 0 {
+		where, args = where+" AND NOT (COALESCE(run_state, 0) = 1 AND planned_time > ?)", append(args, f.DueByMS)
+	}
+	more, textArgs := runText(f.Text)
+	where, args = where+more, append(args, textArgs...)
+	order, cursor, compare := "DESC", f.Before, "<"
+	if f.Before == 0 && f.After != 0 {
+		order, cursor, compare = "ASC", f.After, ">"
+	}
+	by := "id " + order
+	timed := !f.From.IsZero() || !f.To.IsZero()
+	if timed {
+		by = "trigger_time " + order + ", id " + order
+	}
+	if cursor != 0 {
+		var at sql.NullString // as it is stored
+		if timed {
+			err := s.r.QueryRowContext(ctx, `SELECT CAST(trigger_time AS CHAR) FROM xxl_job_log WHERE id = ?`, cursor).Scan(&at)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return nil, err
+			}
+		}
+		if at.Valid {
+			where += " AND trigger_time " + compare + "= ? AND (trigger_time <> ? OR id " + compare + " ?)"
+			args = append(args, at.String, at.String, cursor)
+		} else {
+			where, args = where+" AND id "+compare+" ?", append(args, cursor)
+		}
 	}
 	// The ids first: an index often has all that is asked, and the engine need not
 	// sort whole rows of a long period.
 	ids, err := collect(ctx, s.r, one[int64],
-		`SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` ORDER BY id `+order+` LIMIT ?`, append(args, f.Limit+1)...)
+		`SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` ORDER BY `+by+` LIMIT ?`, append(args, f.Limit+1)...)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`) ORDER BY id DESC`, anys(ids)...)
+	if order == "ASC" {
+		slices.Reverse(ids)
+	}
+	place := make(map[int64]int, len(ids))
+	for i, id := range ids {
+		place[id] = i
+	}
+	list, err := s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
+	slices.SortFunc(list, func(a, b model.Run) int { return place[a.ID] - place[b.ID] })
+	return list, err
+}
+
+// searchedRuns is how many of the newest runs are searched for a text.
+const searchedRuns = 100_000
+
+// runText selects runs by id, by name and handler of their job, and, among the newest,
+// by address, parameter and message.
+func runText(text string) (string, []any) {
+	if text == "" {
+		return "", nil
+	}
+	like := "%" + likeEscaper.Replace(text) + "%"
+	id, _ := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64) // 0 is no run
+	return ` AND (id = ? OR job_id IN (SELECT i.id FROM xxl_job_info i WHERE i.job_desc LIKE ? ESCAPE '!' OR i.executor_handler LIKE ? ESCAPE '!')
+		OR id > (SELECT MAX(m.id) FROM xxl_job_log m) - ` + strconv.Itoa(searchedRuns) + ` AND (executor_address LIKE ? ESCAPE '!'
+			OR executor_param LIKE ? ESCAPE '!' OR handle_msg LIKE ? ESCAPE '!' OR trigger_msg LIKE ? ESCAPE '!'))`, []any{id, like, like, like, like, like, like}
+}
+
+// CountPlanned counts runs of the given executors (nil = all) and, unless 0, of a group
+// and a job, that are planned for later than nowMS, at most limit.
+func (s *Store) CountPlanned(ctx context.Context, f model.RunFilter, nowMS int64, limit int) (int, error) {
+	where, args := inGroups("job_group", f.Groups)
+	if f.JobID != 0 {
+		where, args = where+" AND job_id = ?", append(args, f.JobID)
+	} else if f.GroupID != 0 {
+		where, args = where+" AND job_group = ?", append(args, f.GroupID)
+	}
+	var n int
+	err := s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM xxl_job_log WHERE run_state = ? AND planned_time > ?`+where+` LIMIT ?) AS t`,
+		append(append([]any{model.PhasePlanned, nowMS}, args...), limit)...).Scan(&n)
+	return n, err
 }
 
 // RecentRuns gives the newest runs of each job, oldest first, without texts:

@@ -110,6 +110,6 @@ func TestTheListOfFires(t *testing.T) {
 		// Clocks of two nodes differ: a retry whose time is before that of its first attempt.
 		early := attempt(0, day, 500)
 		back := attempt(early.ID, day.Add(-time.Second), 200)
-		require.Equal(t, []int64{back.ID, last.ID}, ids(model.RunFilter{Fires: true, From: day}))
+		require.Equal(t, []int64{last.ID, back.ID}, ids(model.RunFilter{Fires: true, From: day}))
 	})
 }

@@ -286,9 +286,9 @@ func withRing(r model.Run) model.Note {
 // goneAfter is how long an executor may be away before its runs are given up.
 const goneAfter = time.Minute
 
-// ask finds out whether the executor has the run: its log says so. Idle without
-// a log of this run means that it never arrived; busy without one means wait,
-// for it may be queued there.
+// ask finds out whether the executor has the run: the Go SDK says so, of others the log
+// does. Idle without a log of this run means that it never arrived; busy without one
+// means wait, for it may be queued there.
 func (s *Settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	if r.Address == "" {
 		return neverHadIt, "no address was chosen"
@@ -308,8 +308,10 @@ func (s *Settler) ask(ctx context.Context, r model.Run) (verdict, string) {
 	switch {
 	case err != nil:
 		return noAnswer, err.Error()
-	case res.ToLineNum > 0:
+	case res.ToLineNum > 0, res.Known != nil && *res.Known:
 		return hasIt, ""
+	case res.Known != nil:
+		return neverHadIt, ""
 	case !idle:
 		return cannotTell, busyThere
 	}
