@@ -69,10 +69,49 @@ func TestRunFilters(t *testing.T) {
 	p.doGoBack()
 	p.verifyAt("/runs")
 	p.verifyCount("[data-testid=run-row]", 2)
-	p.doChoose("#executor", "1")
-	p.doChoose("#job", good)
+	p.doType("#q", "goo")
 	p.verifyCount("[data-testid=run-row]", 1)
 	p.verifyText("[data-testid=run-row]", "Good")
+	p.verifyFocused("#q")
+	p.doClick("[data-testid=clear-filter]")
+	p.verifyCount("[data-testid=run-row]", 2)
+	p.doOpen("/runs?job=" + bad)
+	p.verifyText("[data-testid=job-chip]", "Bad")
+	p.verifyCount("[data-testid=run-row]", 1)
+	p.doClick("[data-testid=job-chip] a")
+	p.verifyCount("[data-testid=run-row]", 2)
+}
+
+// TestTheRunListStandsStill while it is read. The browser's clock is turned by hand.
+func TestTheRunListStandsStill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.addJob("Good", nil)
+	more := func() { w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""}) }
+	ended := func(n int) func() bool {
+		return func() bool { return strings.Count(w.text("/runs?status=succeeded"), `data-testid="run-row"`) == n }
+	}
+	more()
+	p := w.someone()
+	require.NoError(t, p.page.Clock().Install())
+	p.doOpen("/runs")
+	p.verifyGreen("#run-1")
+	require.NoError(t, p.page.Locator("#run-1").Hover())
+	more()
+	more()
+	w.until("three runs have ended", ended(3))
+	require.NoError(t, p.page.Clock().RunFor(5_000))
+	p.verifyText("[data-testid=new-rows]", "2 new runs")
+	p.verifyCount("[data-testid=run-row]", 1)
+	p.doClick("[data-testid=new-rows]")
+	p.verifyCount("[data-testid=run-row]", 3)
+	p.verifyCount("[data-testid=new-rows]:visible", 0)
+
+	require.NoError(t, p.page.Mouse().Move(5, 5)) // nobody reads: it flows
+	more()
+	w.until("four runs have ended", ended(4))
+	require.NoError(t, p.page.Clock().RunFor(5_000))
+	p.verifyCount("[data-testid=run-row]", 4)
 }
 
 // TestPause stops the refreshing. The browser's clock is turned by hand.

@@ -2,8 +2,10 @@ package jobs_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,27 +72,30 @@ func TestTextsThatNoDatabaseTakes(t *testing.T) {
 	require.ErrorContains(t, w.Register(t.Context(), model.Registration{Group: "EXECUTOR", Key: "app-one", Address: "http://a/\xff"}), "registryValue")
 }
 
-// TestTheFilterKeepsAJobBehindTheFirst500 of its executor.
-func TestTheFilterKeepsAJobBehindTheFirst500(t *testing.T) {
+// TestTheFilterNamesItsJob, however many jobs there are, and no job of others.
+func TestTheFilterNamesItsJob(t *testing.T) {
 	w := newWorld(t)
 	first := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.Name = "zz first" })
-	for range 501 {
-		_, err := w.store.InsertJob(t.Context(), &model.Job{GroupID: w.group.ID, Name: "a job", ScheduleType: model.ScheduleNone, GlueType: model.GlueBean})
+	storetest.Run(t, w.store, first, func(r *model.Run) { r.PlannedMS = w.now.UnixMilli() })
+	later := storetest.Run(t, w.store, first, func(r *model.Run) { r.PlannedMS = w.now.Add(3 * time.Second).UnixMilli() })
+	page, err := w.ListRuns(t.Context(), admin(), model.RunFilter{JobID: first.ID})
+	require.NoError(t, err)
+	require.Equal(t, "zz first", page.JobName)
+	require.Equal(t, w.group.ID, page.JobGroup)
+	require.Len(t, page.Rows, 2)
+	stranger := model.Actor{UserID: 4, Name: "olga", Groups: []int{storetest.Group(t, w.store, "app-two", "").ID}}
+	page, err = w.ListRuns(t.Context(), stranger, model.RunFilter{JobID: first.ID})
+	require.NoError(t, err)
+	require.Empty(t, page.JobName)
+	require.Empty(t, page.Rows)
+	page, err = w.ListRuns(t.Context(), admin(), model.RunFilter{JobID: first.ID, DueByMS: w.now.UnixMilli()})
+	require.NoError(t, err)
+	require.Equal(t, 1, page.Planned)
+	require.Len(t, page.Rows, 1)
+	require.NotEqual(t, later.ID, page.Rows[0].ID, "what is planned for later is counted only")
+	for text, n := range map[string]int{"zz fi": 2, "#" + strconv.FormatInt(later.ID, 10): 1, "nothing like it": 0, "100%": 0} {
+		page, err = w.ListRuns(t.Context(), admin(), model.RunFilter{Text: text})
 		require.NoError(t, err)
+		require.Len(t, page.Rows, n, text)
 	}
-	storetest.Run(t, w.store, first, nil)
-	page, err := w.ListRuns(t.Context(), admin(), model.RunFilter{GroupID: w.group.ID, JobID: first.ID})
-	require.NoError(t, err)
-	found := 0
-	for _, j := range page.Jobs {
-		if j.ID == first.ID {
-			found++
-			require.Equal(t, "zz first", j.Name)
-		}
-	}
-	require.Equal(t, 1, found)
-	other := storetest.Group(t, w.store, "app-two", "")
-	page, err = w.ListRuns(t.Context(), admin(), model.RunFilter{GroupID: other.ID, JobID: first.ID})
-	require.NoError(t, err)
-	require.Empty(t, page.Jobs, "a job of another executor is no choice")
 }

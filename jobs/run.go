@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -133,33 +132,23 @@ func (s *Service) ListRuns(ctx context.Context, actor model.Actor, f model.RunFi
 	if p.Groups, err = s.store.Groups(ctx, actor.GroupLimit()); err != nil {
 		return p, err
 	}
-	if f.GroupID != 0 && actor.Sees(f.GroupID) {
-		p.Jobs, err = s.jobChoice(ctx, f.GroupID, f.JobID)
+	if f.DueByMS != 0 {
+		if p.Planned, err = s.store.CountPlanned(ctx, f, f.DueByMS, mostPlanned); err != nil {
+			return p, err
+		}
 	}
-	return p, err
+	if f.JobID != 0 {
+		j, err := s.Job(ctx, actor, f.JobID)
+		if err != nil && model.CodeOf(err) != model.CodeNotFound {
+			return p, err
+		}
+		p.JobName, p.JobGroup = j.Name, j.GroupID
+	}
+	return p, nil
 }
 
-// mostChoices is how many jobs a filter offers.
-const mostChoices = 500
-
-// jobChoice gives the jobs of an executor to choose from, and the chosen one
-// in any case.
-func (s *Service) jobChoice(ctx context.Context, groupID, chosen int) ([]model.Job, error) {
-	list, err := s.store.JobNames(ctx, groupID, mostChoices)
-	if err != nil || chosen == 0 || slices.ContainsFunc(list, func(j model.Job) bool { return j.ID == chosen }) {
-		return list, err
-	}
-	j, err := s.store.Job(ctx, chosen)
-	switch {
-	case model.CodeOf(err) == model.CodeNotFound:
-		return list, nil
-	case err != nil:
-		return nil, err
-	case j.GroupID == groupID:
-		list = append(list, model.Job{ID: j.ID, GroupID: j.GroupID, Name: j.Name})
-	}
-	return list, nil
-}
+// mostPlanned is how far planned runs are counted.
+const mostPlanned = 10_000
 
 func (s *Service) nameRuns(ctx context.Context, runs []model.Run) error {
 	seen := map[int]bool{}

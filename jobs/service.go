@@ -16,7 +16,7 @@ type Store interface {
 	Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, error)
 	CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error)
 	NextJobs(ctx context.Context, groups []int, limit int) ([]model.Job, error)
-	JobNames(ctx context.Context, groupID, limit int) ([]model.Job, error)
+	CountPlanned(ctx context.Context, f model.RunFilter, nowMS int64, limit int) (int, error)
 	NamesOfJobs(ctx context.Context, ids []int) (map[int]string, error)
 	InsertJob(ctx context.Context, j *model.Job) (int, error)
 	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error

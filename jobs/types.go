@@ -68,7 +68,11 @@ type RunPage struct {
 	Older  bool // there are rows after the last one
 	Newer  bool // there are rows before the first one
 	Groups []model.Group
-	Jobs   []model.Job // id and name of the jobs of the chosen executor
+	// JobName and JobGroup are those of the chosen job, empty when there is none that the
+	// actor may see.
+	JobName  string
+	JobGroup int
+	Planned  int // runs planned for later than DueByMS of the filter, at most 10 000
 }
 
 // RunDetail is everything about one run.

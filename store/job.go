@@ -150,14 +150,6 @@ func (s *Store) NextJobs(ctx context.Context, groups []int, limit int) ([]model.
 		WHERE trigger_status = 1 AND trigger_next_time > 0`+limitTo+` ORDER BY trigger_next_time LIMIT ?`, append(args, limit)...)
 }
 
-// JobNames lists id and name of an executor's jobs, for a select.
-func (s *Store) JobNames(ctx context.Context, groupID, limit int) ([]model.Job, error) {
-	return collect(ctx, s.r, func(r row) (j model.Job, err error) {
-		err = r.Scan(&j.ID, &j.GroupID, &j.Name)
-		return j, err
-	}, `SELECT id, job_group, job_desc FROM xxl_job_info WHERE job_group = ? ORDER BY id DESC LIMIT ?`, groupID, limit)
-}
-
 func inGroups(column string, groups []int) (string, []any) {
 	if groups == nil {
 		return "", nil

@@ -15,8 +15,26 @@ type Runs struct {
 	Filter       RunFilter
 	Rows         []RunRow
 	Groups       []model.Group
-	Jobs         []model.Job
+	JobName      string // of the chosen job
+	Planned      int    // runs of the next seconds, folded into one line
 	Older, Newer bool
+	// FirstID and LastID are where the pages before and after begin.
+	FirstID, LastID int64
+}
+
+// jobChip names the chosen job.
+func (v Runs) jobChip() string {
+	if v.JobName != "" {
+		return v.JobName
+	}
+	return v.T("runs.job_gone", "ID", v.Filter.JobID)
+}
+
+// withoutJobURL is the same list of all jobs.
+func (v Runs) withoutJobURL() string {
+	f := v.Filter
+	f.JobID, f.Before, f.After = 0, 0, 0
+	return v.url(f)
 }
 
 // RunFilter is the run filter as it stands in the address. Times are texts
@@ -24,7 +42,7 @@ type Runs struct {
 type RunFilter struct {
 	GroupID, JobID           int
 	Status, Preset, From, To string
-	Reason                   string
+	Reason, Text             string
 	Fires                    bool // one row for each planned fire
 	Before, After            int64
 }
@@ -58,7 +76,7 @@ func (v Runs) url(f RunFilter) string {
 	if f.Preset == "any" {
 		f.Preset = ""
 	}
-	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To}
+	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To, "q", f.Text}
 	if f.Fires {
 		kv = append(kv, "fires", "1")
 	}
@@ -102,13 +120,13 @@ func (v Runs) reasons() (out []model.ReasonInfo) {
 
 func (v Runs) olderURL() string {
 	f := v.Filter
-	f.Before, f.After = v.Rows[len(v.Rows)-1].ID, 0
+	f.Before, f.After = v.LastID, 0
 	return v.url(f)
 }
 
 func (v Runs) newerURL() string {
 	f := v.Filter
-	f.After, f.Before = v.Rows[0].ID, 0
+	f.After, f.Before = v.FirstID, 0
 	return v.url(f)
 }
 
@@ -121,7 +139,9 @@ func (v Runs) filtered() bool {
 	return f != RunFilter{}
 }
 
-// plannedAt is the planned instant, or for rows of others the trigger time.
+// PlannedAt is the planned instant, or for rows of others the trigger time.
+func PlannedAt(r model.Run) time.Time { return plannedAt(r) }
+
 func plannedAt(r model.Run) time.Time {
 	if r.PlannedMS > 0 {
 		return time.UnixMilli(r.PlannedMS)

@@ -345,8 +345,8 @@ func (f *fake) Preview(t model.ScheduleType, conf, lang string, n int) (jobs.Pre
 func (f *fake) ListRuns(_ context.Context, a model.Actor, m model.RunFilter) (jobs.RunPage, error) {
 	p := jobs.RunPage{Groups: f.seen(a)}
 	for _, j := range f.jobs {
-		if m.GroupID > 0 && j.GroupID == m.GroupID {
-			p.Jobs = append(p.Jobs, j)
+		if j.ID == m.JobID && a.Sees(j.GroupID) {
+			p.JobName, p.JobGroup = j.Name, j.GroupID
 		}
 	}
 	all := slices.Clone(f.runs)

@@ -16,7 +16,7 @@ const runPageSize = 50
 func bindRunFilter(r *request) views.RunFilter {
 	f := views.RunFilter{
 		GroupID: r.queryInt("executor"), JobID: r.queryInt("job"), Preset: r.QueryParam("preset"),
-		From: r.QueryParam("from"), To: r.QueryParam("to"),
+		From: r.QueryParam("from"), To: r.QueryParam("to"), Text: searchText(r.QueryParam("q")),
 	}
 	switch s := model.RunStatus(r.QueryParam("status")); s {
 	case model.RunsSucceeded, model.RunsFailed, model.RunsOpen, model.RunsMissed:
@@ -85,21 +85,29 @@ func (c *Console) runList(r *request) error {
 		Before: f.Before, After: f.After, Limit: runPageSize,
 	}
 	mf.From, mf.To = period(f, r.now)
+	mf.Text = f.Text
+	if newest := f.Status == "" && !f.Fires && f.Before == 0 && f.After == 0; newest {
+		mf.DueByMS = r.now.UnixMilli() // what is planned for the next seconds is one line
+	}
 	page, err := c.svc.ListRuns(r.Request().Context(), r.actor(), mf)
 	if err != nil {
 		return err
 	}
-	// A job of another executor than the chosen one: the executor was changed.
-	if f.JobID > 0 && f.GroupID > 0 && !slices.ContainsFunc(page.Jobs, func(j model.Job) bool { return j.ID == f.JobID }) {
+	if page.JobGroup > 0 && f.GroupID > 0 && page.JobGroup != f.GroupID { // the executor was changed
 		f.JobID, mf.JobID = 0, 0
 		if page, err = c.svc.ListRuns(r.Request().Context(), r.actor(), mf); err != nil {
 			return err
 		}
 	}
 	v := views.Runs{
-		Page: r.page("runs", r.loc.T("runs.title")), Filter: f, Groups: page.Groups, Jobs: page.Jobs,
+		Page: r.page("runs", r.loc.T("runs.title")), Filter: f, Groups: page.Groups, JobName: page.JobName, Planned: page.Planned,
 		Older: page.Older, Newer: page.Newer,
 	}
+	if n := len(page.Rows); n > 0 {
+		v.FirstID, v.LastID = page.Rows[0].ID, page.Rows[n-1].ID
+	}
+	// Runs are written down a few seconds ahead, job by job: people read them by time.
+	slices.SortStableFunc(page.Rows, func(a, b model.Run) int { return views.PlannedAt(b).Compare(views.PlannedAt(a)) })
 	for _, run := range page.Rows {
 		v.Rows = append(v.Rows, views.RunRow{Run: run, Message: runMessage(r.loc, r.now.Location(), run)})
 	}

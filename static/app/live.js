@@ -77,6 +77,47 @@ document.addEventListener("htmx:beforeSwap", (e) => {
   if (parts && panel?.matches?.("[data-live]")) have.set(panel.id, parts);
 });
 
+// A list that is being read does not move: no line comes while the pointer is over it, it
+// has the focus, text is selected or the page is scrolled. Lines that are there go on
+// changing, and a button says how many are new.
+function isRead(panel) {
+  if (panel.dataset.hold === undefined || panel.dataset.flow) return false;
+  const table = panel.querySelector("table");
+  return (table?.matches(":hover") || panel.contains(document.activeElement) || scrollY > 60 || !getSelection().isCollapsed) ?? false;
+}
+
+function holdBack(panel, html) {
+  const fresh = new DOMParser().parseFromString(html, "text/html");
+  let n = 0;
+  for (const row of fresh.querySelectorAll("tr[id]")) {
+    const old = document.getElementById(row.id);
+    if (!old) n++;
+    else if (old.outerHTML !== row.outerHTML) window.Idiomorph.morph(old, row.outerHTML, { morphStyle: "outerHTML" });
+  }
+  const button = panel.querySelector(".new-rows");
+  button.textContent = panel.dataset.hold.replace("%", n);
+  button.hidden = n === 0;
+  flash();
+}
+
+document.addEventListener("htmx:beforeSwap", (e) => {
+  const panel = e.detail.target;
+  const poll = e.detail.requestConfig?.triggeringEvent?.type === "carillon:refresh";
+  if (!poll || !panel?.matches?.("[data-hold]") || e.detail.xhr.getResponseHeader("HX-Reswap") || !isRead(panel)) return;
+  e.detail.shouldSwap = false;
+  have.delete(panel.id); // it shows something else than the server has just said
+  holdBack(panel, e.detail.serverResponse);
+});
+
+document.addEventListener("click", (e) => {
+  const panel = e.target.closest(".new-rows")?.closest("[data-hold]");
+  if (!panel) return;
+  panel.dataset.flow = "1";
+  scrollTo({ top: 0 });
+  asked = 0;
+  tick();
+});
+
 document.addEventListener("htmx:afterRequest", (e) => {
   if (!e.detail.successful) return;
   updated = Date.now();
