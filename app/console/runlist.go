@@ -86,7 +86,7 @@ func (c *Console) runList(r *request) error {
 	}
 	mf.From, mf.To = period(f, r.now)
 	mf.Text = f.Text
-	if newest := f.Status == "" && !f.Fires && f.Before == 0 && f.After == 0; newest {
+	if newest := f.Status == "" && f.Preset == "any" && !f.Fires && f.Before == 0 && f.After == 0; newest {
 		mf.DueByMS = r.now.UnixMilli() // what is planned for the next seconds is one line
 	}
 	page, err := c.svc.ListRuns(r.Request().Context(), r.actor(), mf)
