@@ -130,18 +130,18 @@ func TestPause(t *testing.T) {
 	const minute = 60_000
 
 	p.doOpen("/jobs")
-	p.verifyText("[data-testid=job-status]", "STOP")
+	p.verifyText("[data-testid=job-status]", "stopped")
 	p.doClick("#live-toggle")
 	p.verifyText("#live-age", "paused")
 	before := refreshes.Load()
 	w.api("startJob", map[string]any{"id": number(t, id)})
 	require.NoError(t, p.page.Clock().RunFor(minute))
 	require.Equal(t, before, refreshes.Load(), "refreshed while paused")
-	p.verifyText("[data-testid=job-status]", "STOP")
+	p.verifyText("[data-testid=job-status]", "stopped")
 
 	p.doClick("#live-toggle")
 	require.NoError(t, p.page.Clock().RunFor(5_000))
-	p.verifyText("[data-testid=job-status]", "RUNNING")
+	p.verifyText("[data-testid=job-status]", "running")
 	require.Greater(t, refreshes.Load(), before)
 }
 

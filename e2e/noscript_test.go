@@ -27,14 +27,14 @@ func TestWithoutJavaScript(t *testing.T) {
 
 	p.doClick("[data-testid=start-job]")
 	p.verifyAt("/jobs")
-	p.verifyText("[data-testid=job-status]", "RUNNING")
+	p.verifyText("[data-testid=job-status]", "running")
 	p.doFill("#q", "plain")
 	if err := p.page.Locator("#q").Press("Enter"); err != nil {
 		t.Fatal(err)
 	}
 	p.verifyAtLike(`/jobs\?.*q=plain.*`)
 	p.doClick("[data-testid=stop-job]")
-	p.verifyText("[data-testid=job-status]", "STOP")
+	p.verifyText("[data-testid=job-status]", "stopped")
 
 	p.doClick("[data-testid=run-once]")
 	p.verifyAt("/jobs/1/run")

@@ -27,7 +27,7 @@ func TestTakeBack(t *testing.T) {
 	p.doClick("[data-testid=take-back]")
 	p.verifyText("#dialog", "has not been sent yet")
 	p.doClick("[data-testid=confirm] button[type=submit]")
-	p.verifyText("h1 [data-testid=result]", "Not sent")
+	p.verifyText("h1 [data-testid=result]", "not sent")
 	p.verifyText("[data-testid=log]", "there is no log")
 	p.verifyText("[data-testid=run-message]", "Taken back by admin before it was sent.")
 	p.verifyCount("[data-testid=take-back]", 0)

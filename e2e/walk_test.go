@@ -32,9 +32,9 @@ func TestWalk(t *testing.T) {
 	p.verifyAt("/jobs")
 	p.verifyText("[data-testid=toast]", "Job Greet the world is added.")
 	row := "[data-testid=job-row]:has-text('Greet the world')"
-	p.verifyText(row+" [data-testid=job-status]", "STOP")
+	p.verifyText(row+" [data-testid=job-status]", "stopped")
 	p.doClick(row + " [data-testid=start-job]")
-	p.verifyText(row+" [data-testid=job-status]", "RUNNING")
+	p.verifyText(row+" [data-testid=job-status]", "running")
 
 	p.doClick("[data-testid=nav-runs]")
 	p.verifyAt("/runs")
@@ -52,7 +52,7 @@ func TestWalk(t *testing.T) {
 	p.verifyAt("/runs")
 	p.doClick("[data-testid=nav-jobs]")
 	p.doClick(row + " [data-testid=stop-job]")
-	p.verifyText(row+" [data-testid=job-status]", "STOP")
+	p.verifyText(row+" [data-testid=job-status]", "stopped")
 }
 
 // TestRunOnce runs a job by hand and follows it: the log arrives while the run

@@ -84,10 +84,10 @@ func (l *Localizer) Percent(part, whole int) string {
 		return "–"
 	}
 	if part >= whole {
-		return "100 %"
+		return l.T("num.percent", "N", "100")
 	}
 	hundredths := int64(part) * 10000 / int64(whole)
-	return strconv.FormatFloat(float64(hundredths)/100, 'f', 2, 64) + " %"
+	return l.T("num.percent", "N", strconv.FormatFloat(float64(hundredths)/100, 'f', 2, 64))
 }
 
 // Formats of points in time. They are ISO like in every language, so columns

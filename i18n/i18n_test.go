@@ -155,8 +155,8 @@ func TestFormats(t *testing.T) {
 	assert.Equal(t, "42 秒后", zh.Relative(now.Add(42*time.Second), now))
 	assert.Equal(t, "2 h ago", en.Relative(now.Add(-2*time.Hour), now))
 	assert.Equal(t, "1,204,881", en.Number(1204881))
-	assert.Equal(t, "99.99 %", en.Percent(99999, 100000))
-	assert.Equal(t, "100 %", en.Percent(3, 3))
+	assert.Equal(t, "99.99%", en.Percent(99999, 100000))
+	assert.Equal(t, "100%", en.Percent(3, 3))
 	assert.Equal(t, "1 retry left", en.N("run.retries_left", 1))
 	assert.Equal(t, "3 retries left", en.N("run.retries_left", 3))
 }
