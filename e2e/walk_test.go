@@ -91,3 +91,28 @@ func TestKill(t *testing.T) {
 	p.doClick("[data-testid=confirm] button")
 	p.verifyText("h1 [data-testid=result]", "killed")
 }
+
+// TestWhyARunFailed is what its page begins with: the words, since when the job fails, and
+// the last lines of the log, which lead to their places.
+func TestWhyARunFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.addJob("Broken", map[string]any{"executorHandler": "demo.fail", "executorParam": ""})
+	for range 2 {
+		w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	}
+	p := w.someone()
+	p.doOpen("/")
+	p.verifyText("[data-testid=attention]", "Broken · 2 failed since")
+	p.verifyText("[data-testid=failing-count]", "1")
+	p.doClick("[data-testid=trouble]")
+	p.verifyAt("/runs/2")
+	p.verifyText("[data-testid=run-message] strong", "line 17: want 5 columns")
+	p.verifyText("[data-testid=streak]", "2 fires so far")
+	p.verifyVisible("#run-tail li")
+	p.doClick("#run-tail li:last-child a")
+	p.verifyVisible("#log-lines .here")
+	p.doOpen("/jobs?status=failing")
+	p.verifyCount("[data-testid=job-row]", 1)
+	p.verifyText("[data-testid=failing]", "failing since")
+}

@@ -78,8 +78,8 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 const (
 	// mostTroubles is how many failing jobs the dashboard names.
 	mostTroubles = 8
-	// mostFailures is how far failures of a job are counted.
-	mostFailures = 1000
+	// MostFailures is how far failures of a job are counted.
+	MostFailures = 1000
 )
 
 // troubles gathers the jobs that are failing: one line per job, however often it fails.
@@ -92,7 +92,7 @@ func (s *Service) troubles(ctx context.Context, actor model.Actor, d *Dashboard)
 	for i, j := range list {
 		ids[i], since[j.ID] = j.ID, j.SinceMS
 	}
-	counts, err := s.store.FailuresSince(ctx, since, mostFailures)
+	counts, err := s.store.FailuresSince(ctx, since, MostFailures)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Service) troubles(ctx context.Context, actor model.Actor, d *Dashboard)
 		return err
 	}
 	for _, j := range list {
-		t := Trouble{FailingJob: j, Count: counts[j.ID], More: counts[j.ID] >= mostFailures}
+		t := Trouble{FailingJob: j, Count: counts[j.ID], More: counts[j.ID] >= MostFailures}
 		t.Last = last[j.ID]
 		d.Troubles = append(d.Troubles, t)
 	}

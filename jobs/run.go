@@ -194,8 +194,27 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 		return d, err
 	}
 	recent, err := s.store.RecentRuns(ctx, []int{r.JobID}, recentPerJob)
+	if err != nil {
+		return d, err
+	}
 	d.AverageMS = averageMS(recent[r.JobID])
-	return d, err
+	return d, s.streak(ctx, &d, recent[r.JobID])
+}
+
+// streak adds since when and how often the job fails.
+func (s *Service) streak(ctx context.Context, d *RunDetail, recent []model.Run) error {
+	since, err := s.store.FailingSince(ctx, []int{d.Run.JobID})
+	if err != nil || since[d.Run.JobID] == 0 || d.Run.Open() || d.Run.HandleCode == model.CodeSuccess {
+		return err
+	}
+	counts, err := s.store.FailuresSince(ctx, since, MostFailures)
+	d.FailingMS, d.FailingRuns = since[d.Run.JobID], counts[d.Run.JobID]
+	for i := range recent {
+		if r := &recent[i]; r.HandleCode == model.CodeSuccess && r.FinishedMS > 0 {
+			d.SucceededMS = r.FinishedMS
+		}
+	}
+	return err
 }
 
 func averageMS(runs []model.Run) int64 {

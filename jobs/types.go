@@ -82,6 +82,12 @@ type RunDetail struct {
 	GroupTitle string
 	Linked     []model.Run // other attempts, parent and children
 	AverageMS  int64       // mean duration of recent successful runs, 0 = unknown
+
+	// FailingMS is the planned instant of the first of the job's fires that fail now, epoch
+	// ms; 0 = its last fire did not fail. FailingRuns counts them, at most 1000.
+	FailingMS   int64
+	FailingRuns int
+	SucceededMS int64 // when a recent run succeeded last, 0 = none
 }
 
 // Preview is what a schedule would do.

@@ -190,6 +190,25 @@ type RunView struct {
 	Ours        string // what the center says of it
 	TriggerText string // of old rows and rows of others: how it was sent
 	Fragment    bool   // drawn for htmx: other parts go out of band
+
+	// FailingMS says since when the fires of the job fail, epoch ms; 0 = they do not.
+	FailingMS   int64
+	FailingRuns int // fires that failed since
+	FailingMore bool
+	SucceededMS int64 // the last success before that, 0 = none that is known
+}
+
+// streak says since when and how often the job fails, and when it last did not.
+func (v RunView) streak() string {
+	n := v.L.Number(int64(max(1, v.FailingRuns)))
+	if v.FailingMore {
+		n += "+"
+	}
+	text := v.T("run.streak", "When", v.when(v.millis(v.FailingMS)), "Number", n)
+	if v.SucceededMS > 0 {
+		text += v.T("run.streak_good", "When", v.when(v.millis(v.SucceededMS)))
+	}
+	return text
 }
 
 func (v RunView) jobName() string {
@@ -218,12 +237,17 @@ func (v RunView) messageSub() string {
 	switch {
 	case v.Theirs != "" && v.Ours != "":
 		return v.Ours
-	case v.Run.HandleCode != 0 && v.Run.Reason == "":
+	case v.Run.HandleCode != 0 && v.Run.Reason == "" && !ordinary(v.Run.HandleCode):
 		return v.T("run.result_code", "Code", v.Run.HandleCode)
-	case v.Run.TriggerCode != 0 && v.Run.TriggerCode != model.CodeSuccess && v.Run.TriggerCode != model.CodeMissed:
+	case v.Run.TriggerCode != 0 && !ordinary(v.Run.TriggerCode):
 		return v.T("run.trigger_code", "Code", v.Run.TriggerCode)
 	}
 	return ""
+}
+
+// ordinary codes say no more than the state of the run does.
+func ordinary(code int) bool {
+	return code == model.CodeSuccess || code == model.CodeFail || code == model.CodeMissed || code == model.CodeTimeout
 }
 
 // asked names a question to an executor.

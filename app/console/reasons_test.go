@@ -121,7 +121,7 @@ func TestEveryReasonHasItsPage(t *testing.T) {
 			d := s.doc(s.get(fmt.Sprintf("/runs/%d", id)))
 			why := strings.TrimSpace(testid(d, "run-message").Text())
 			require.NotEmpty(t, why, name)
-			require.Equal(t, "run-message", d.Find("#run-facts .facts > *").First().AttrOr("data-testid", ""), "%s begins with why", name)
+			require.Equal(t, "run-message", d.Find("#run-head .heading").Next().AttrOr("data-testid", ""), "%s begins with why", name)
 			for _, text := range texts(d.Find("#main")) {
 				require.NotRegexp(t, keyInText, text, name)
 				require.NotContains(t, text, "{{", name)

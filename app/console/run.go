@@ -13,6 +13,7 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 
 	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
 )
@@ -57,6 +58,7 @@ func (c *Console) run(r *request) error {
 		Page: r.page("runs", r.loc.T("run.title", "ID", id)), Run: d.Run, Job: d.Job, GroupTitle: d.GroupTitle,
 		Linked: d.Linked, AverageMS: d.AverageMS, Fragment: r.htmx(),
 		TriggerText: plainText(d.Run, d.Run.TriggerMsg),
+		FailingMS:   d.FailingMS, FailingRuns: d.FailingRuns, FailingMore: d.FailingRuns >= jobs.MostFailures, SucceededMS: d.SucceededMS,
 	}
 	v.Theirs, v.Ours = views.Cause(r.loc, r.now.Location(), d.Run, func(s string) string { return plainText(d.Run, s) })
 	if r.htmx() && r.QueryParam("wait") == "log" && (v.HasLog() || !d.Run.Open()) {

@@ -84,7 +84,37 @@ source.addEventListener("end", () => {
   ended = true;
   source.close();
   show();
+  tail();
 });
+
+// tail puts what the log says last where the page says why the run failed: the last lines
+// that look like errors, else the last lines. Each leads to its place.
+const TAIL = 5;
+
+function tail() {
+  const box = document.getElementById("run-tail");
+  if (!ended || !box || box.childElementCount === 0 || list.childElementCount === 0) return;
+  const lines = [...list.children].slice(-200);
+  const bad = lines.filter((l) => l.classList.contains("error"));
+  const shown = (bad.length ? bad : lines).slice(-TAIL);
+  box.querySelector("ol").replaceChildren(...shown.map((l) => {
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.href = "#log";
+    link.textContent = l.dataset.n + "  " + l.textContent;
+    link.addEventListener("click", (e) => {
+      e.preventDefault();
+      setFollow(false);
+      list.querySelector(".here")?.classList.remove("here");
+      l.classList.add("here");
+      l.scrollIntoView({ block: "center" });
+    });
+    item.append(link);
+    return item;
+  }));
+  box.hidden = false;
+}
+document.addEventListener("htmx:afterSettle", tail);
 addEventListener("pagehide", () => source.close());
 
 search.addEventListener("input", () => {
