@@ -109,7 +109,7 @@ func TestWhyARunFailed(t *testing.T) {
 	p.verifyAt("/runs/2")
 	p.verifyText("[data-testid=run-message] strong", "line 17: want 5 columns")
 	p.verifyText("[data-testid=streak]", "2 fires so far")
-	p.verifyVisible("#run-tail li")
+	p.verifyVisible("#run-tail ol")
 	p.doClick("#run-tail li:last-child a")
 	p.verifyVisible("#log-lines .here")
 	p.doOpen("/jobs?status=failing")
