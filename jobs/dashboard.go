@@ -88,15 +88,15 @@ func (s *Service) troubles(ctx context.Context, actor model.Actor, d *Dashboard)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	ids, since := make([]int, len(list)), map[int]int64{}
-	for i, j := range list {
-		ids[i], since[j.ID] = j.ID, j.SinceMS
+	of := map[int]model.Streak{}
+	for _, j := range list {
+		of[j.ID] = j.Streak
 	}
-	counts, err := s.store.FailuresSince(ctx, since, MostFailures)
+	counts, err := s.store.CountFailures(ctx, of, MostFailures)
 	if err != nil {
 		return err
 	}
-	last, err := s.store.LastFailures(ctx, since)
+	last, err := s.store.LastFailures(ctx, of)
 	if err != nil {
 		return err
 	}

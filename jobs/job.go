@@ -72,12 +72,12 @@ func (s *Service) jobRows(ctx context.Context, list []model.Job, titles map[int]
 	if err != nil {
 		return nil, err
 	}
-	failing, err := s.store.FailingSince(ctx, ids)
+	failing, err := s.store.Streaks(ctx, ids)
 	now := s.now().UnixMilli()
 	rows := make([]JobRow, 0, len(list))
 	for _, j := range list {
 		j.NextMS = nextFire(&j, recent[j.ID], now)
-		rows = append(rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID], FailingMS: failing[j.ID]})
+		rows = append(rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID], FailingMS: failing[j.ID].SinceMS})
 	}
 	return rows, err
 }

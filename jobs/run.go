@@ -203,12 +203,12 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 
 // streak adds since when and how often the job fails.
 func (s *Service) streak(ctx context.Context, d *RunDetail, recent []model.Run) error {
-	since, err := s.store.FailingSince(ctx, []int{d.Run.JobID})
-	if err != nil || since[d.Run.JobID] == 0 || d.Run.Open() || d.Run.HandleCode == model.CodeSuccess {
+	of, err := s.store.Streaks(ctx, []int{d.Run.JobID})
+	if err != nil || len(of) == 0 || d.Run.Open() || d.Run.HandleCode == model.CodeSuccess {
 		return err
 	}
-	counts, err := s.store.FailuresSince(ctx, since, MostFailures)
-	d.FailingMS, d.FailingRuns = since[d.Run.JobID], counts[d.Run.JobID]
+	counts, err := s.store.CountFailures(ctx, of, MostFailures)
+	d.FailingMS, d.FailingRuns = of[d.Run.JobID].SinceMS, counts[d.Run.JobID]
 	for i := range recent {
 		if r := &recent[i]; r.HandleCode == model.CodeSuccess && r.FinishedMS > 0 {
 			d.SucceededMS = r.FinishedMS

@@ -25,10 +25,10 @@ type Store interface {
 
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
-	FailingSince(ctx context.Context, ids []int) (map[int]int64, error)
+	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	FailingJobs(ctx context.Context, groups []int, limit int) ([]model.FailingJob, error)
-	LastFailures(ctx context.Context, since map[int]int64) (map[int]*model.Run, error)
-	FailuresSince(ctx context.Context, since map[int]int64, limit int) (map[int]int, error)
+	LastFailures(ctx context.Context, of map[int]model.Streak) (map[int]*model.Run, error)
+	CountFailures(ctx context.Context, of map[int]model.Streak, limit int) (map[int]int, error)
 	RecentRuns(ctx context.Context, jobIDs []int, perJob int) (map[int][]model.Run, error)
 	LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error)
 	MarkKill(ctx context.Context, r *model.Run) (bool, error)

@@ -51,7 +51,7 @@ type JobRow struct {
 	GroupTitle string
 	InWords    string      // the schedule in words is made by the page; kept empty here
 	Recent     []model.Run // newest last, at most 20, without texts
-	FailingMS  int64       // planned instant of the first fire of those that fail now, 0 = its last one did not fail
+	FailingMS  int64       // since when its fires fail, epoch ms; 0 = the last one did not fail
 }
 
 // JobPage is one page of the job list.
@@ -83,8 +83,8 @@ type RunDetail struct {
 	Linked     []model.Run // other attempts, parent and children
 	AverageMS  int64       // mean duration of recent successful runs, 0 = unknown
 
-	// FailingMS is the planned instant of the first of the job's fires that fail now, epoch
-	// ms; 0 = its last fire did not fail. FailingRuns counts them, at most 1000.
+	// FailingMS is since when the job's fires fail, epoch ms; 0 = the last one did not fail.
+	// FailingRuns counts them, at most 1000.
 	FailingMS   int64
 	FailingRuns int
 	SucceededMS int64 // when a recent run succeeded last, 0 = none

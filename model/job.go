@@ -149,5 +149,11 @@ type JobCounts struct{ All, Running, Stopped, OnDemand, Failing int }
 type FailingJob struct {
 	ID, GroupID  int
 	Name, Author string
-	SinceMS      int64 // planned instant of the first fire that failed, epoch ms
+	Streak
+}
+
+// Streak is since when the fires of a job fail.
+type Streak struct {
+	SinceMS  int64 // when the first of them had failed, epoch ms; 0 = the last fire did not fail
+	FirstRun int64 // that run, or the newest of that moment
 }

@@ -15,21 +15,25 @@ import (
 type verdicts map[int]verdict
 
 type verdict struct {
-	run     int64 // of the first attempt, 0 = not known yet
-	sinceMS int64
-	good    bool
+	run  int64 // of the first attempt, 0 = not known yet
+	atMS int64 // when it had failed, of many the first
+	good bool
 }
 
 // note takes the outcome of a fire: a line of the ledger, or "" while it is open. What
 // was not sent, or ended because somebody wanted it, says nothing about the job.
-func (v verdicts) note(job int, run, plannedMS int64, line string) {
+func (v verdicts) note(job int, run, atMS int64, line string) {
 	info, known := model.ReasonOf(line)
 	good := line == model.OutcomeSucceeded
 	if !good && (line == "" || known && (info.Class != model.ClassFailed || info.Final)) {
 		return
 	}
-	if old, there := v[job]; !there || run == 0 || old.run <= run {
-		v[job] = verdict{run, plannedMS, good}
+	old, there := v[job]
+	switch {
+	case there && !good && !old.good: // the first of them
+		v[job] = verdict{min(run, old.run), min(atMS, old.atMS), false}
+	case !there || run == 0 || old.run <= run:
+		v[job] = verdict{run, atMS, good}
 	}
 }
 
@@ -38,22 +42,28 @@ func (v verdicts) note(job int, run, plannedMS int64, line string) {
 func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v verdicts) error {
 	ids := slices.Sorted(maps.Keys(v))
 	return chunks(ids, 1000, func(part []int) error {
-		list, err := collect(ctx, tx, one[int], `SELECT job_id FROM carillon_failing WHERE job_id IN (`+marks(len(part))+`)`, anys(part)...)
+		failing, err := s.streaks(ctx, tx, part)
 		if err != nil {
 			return err
-		}
-		failing := make(map[int]bool, len(list))
-		for _, id := range list {
-			failing[id] = true
 		}
 		var fresh []any
 		var well []int
 		for _, id := range part {
+			was, there := failing[id]
 			switch x := v[id]; {
-			case x.good && failing[id]:
+			case x.good && there:
 				well = append(well, id)
-			case !x.good && !failing[id]:
-				fresh = append(fresh, id, x.sinceMS)
+			case !x.good && !there:
+				if x.run == 0 {
+					if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM xxl_job_log`).Scan(&x.run); err != nil {
+						return err
+					}
+				}
+				fresh = append(fresh, id, x.atMS, x.run)
+			case !x.good && x.atMS < was.SinceMS: // of two that end at once the later was written first
+				if _, err := tx.ExecContext(ctx, `UPDATE carillon_failing SET since_at = ? WHERE job_id = ?`, x.atMS, id); err != nil {
+					return err
+				}
 			}
 		}
 		if len(well) > 0 {
@@ -62,51 +72,64 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v verdicts) error {
 			}
 		}
 		if len(fresh) > 0 {
-			_, err = tx.ExecContext(ctx, s.d.insertIgnore+`carillon_failing (job_id, since_at) VALUES `+rowsOf(2, len(fresh)/2), fresh...)
+			_, err = tx.ExecContext(ctx, s.d.insertIgnore+`carillon_failing (job_id, since_at, first_run) VALUES `+rowsOf(3, len(fresh)/3), fresh...)
 		}
 		return err
 	})
+}
+
+func (s *Store) streaks(ctx context.Context, q querier, ids []int) (map[int]model.Streak, error) {
+	type entry struct {
+		job int
+		model.Streak
+	}
+	list, err := collect(ctx, q, func(r row) (e entry, err error) { err = r.Scan(&e.job, &e.SinceMS, &e.FirstRun); return e, err },
+		`SELECT job_id, since_at, first_run FROM carillon_failing WHERE job_id IN (`+marks(len(ids))+`)`, anys(ids)...)
+	out := make(map[int]model.Streak, len(list))
+	for _, e := range list {
+		out[e.job] = e.Streak
+	}
+	return out, err
 }
 
 // failingWhere is true of jobs that are failing and that nobody has stopped.
 const failingWhere = `id IN (SELECT job_id FROM carillon_failing) AND (trigger_status = 1 OR schedule_type = 'NONE')`
 
 // FailingJobs lists the jobs of the groups (nil = all) that are failing and not stopped,
-// the newest trouble first, with the planned instant of the first fire that failed.
+// the newest trouble first.
 func (s *Store) FailingJobs(ctx context.Context, groups []int, limit int) ([]model.FailingJob, error) {
 	limitTo, args := inGroups("i.job_group", groups)
 	return collect(ctx, s.r, func(r row) (f model.FailingJob, err error) {
-		err = r.Scan(&f.ID, &f.GroupID, &f.Name, nz(&f.Author), &f.SinceMS)
+		err = r.Scan(&f.ID, &f.GroupID, &f.Name, nz(&f.Author), &f.SinceMS, &f.FirstRun)
 		return f, err
-	}, `SELECT i.id, i.job_group, i.job_desc, i.author, f.since_at FROM carillon_failing f JOIN xxl_job_info i ON i.id = f.job_id
+	}, `SELECT i.id, i.job_group, i.job_desc, i.author, f.since_at, f.first_run FROM carillon_failing f JOIN xxl_job_info i ON i.id = f.job_id
 		WHERE (i.trigger_status = 1 OR i.schedule_type = 'NONE')`+limitTo+` ORDER BY f.since_at DESC, i.id DESC LIMIT ?`, append(args, limit)...)
 }
 
-// FailingSince says of the given jobs since when they are failing, in epoch ms; those
-// that are not are left out.
-func (s *Store) FailingSince(ctx context.Context, ids []int) (map[int]int64, error) {
-	out := map[int]int64{}
+// Streaks says of the given jobs since when they are failing; those that are not are left out.
+func (s *Store) Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error) {
+	out := map[int]model.Streak{}
 	err := chunks(ids, 1000, func(part []int) error {
-		type pair struct{ id, since int64 }
-		list, err := collect(ctx, s.r, func(r row) (p pair, err error) { err = r.Scan(&p.id, &p.since); return p, err },
-			`SELECT job_id, since_at FROM carillon_failing WHERE job_id IN (`+marks(len(part))+`)`, anys(part)...)
-		for _, p := range list {
-			out[int(p.id)] = p.since
-		}
+		some, err := s.streaks(ctx, s.r, part)
+		maps.Copy(out, some)
 		return err
 	})
 	return out, err
 }
 
-// LastFailures gives, of jobs that fail since the given instants (epoch ms), the last run
-// that failed. Those without one are left out.
-func (s *Store) LastFailures(ctx context.Context, since map[int]int64) (map[int]*model.Run, error) {
+// streakSlack is how many ids before that of its first run the runs of a streak may have:
+// what was written down before may end after it.
+const streakSlack = 20_000
+
+// LastFailures gives the last run that failed of jobs that are failing. Those without one
+// are left out.
+func (s *Store) LastFailures(ctx context.Context, of map[int]model.Streak) (map[int]*model.Run, error) {
 	out := map[int]*model.Run{}
-	err := chunks(slices.Sorted(maps.Keys(since)), 100, func(part []int) error {
-		const one = `SELECT * FROM (SELECT ` + runColumns + ` FROM xxl_job_log WHERE job_id = ? AND planned_time >= ? AND ` + isFailed + ` ORDER BY id DESC LIMIT 1) AS t`
+	err := chunks(slices.Sorted(maps.Keys(of)), 100, func(part []int) error {
+		const one = `SELECT * FROM (SELECT ` + runColumns + ` FROM xxl_job_log WHERE job_id = ? AND id >= ? AND finished_time >= ? AND ` + isFailed + ` ORDER BY id DESC LIMIT 1) AS t`
 		var args []any
 		for _, id := range part {
-			args = append(args, id, since[id])
+			args = append(args, id, of[id].FirstRun-streakSlack, of[id].SinceMS)
 		}
 		list, err := s.queryRuns(ctx, s.r, full, strings.Repeat(one+" UNION ALL ", len(part)-1)+one, args...)
 		for i := range list {
@@ -117,16 +140,15 @@ func (s *Store) LastFailures(ctx context.Context, since map[int]int64) (map[int]
 	return out, err
 }
 
-// FailuresSince counts the fires of jobs that failed since the given instants (epoch ms),
-// at most limit of each.
-func (s *Store) FailuresSince(ctx context.Context, since map[int]int64, limit int) (map[int]int, error) {
+// CountFailures counts the fires of each streak, at most limit.
+func (s *Store) CountFailures(ctx context.Context, of map[int]model.Streak, limit int) (map[int]int, error) {
 	out := map[int]int{}
-	err := chunks(slices.Sorted(maps.Keys(since)), 100, func(part []int) error {
-		one := `SELECT ? AS job, COUNT(*) AS n FROM (SELECT 1 FROM xxl_job_log l WHERE job_id = ? AND planned_time >= ?` +
+	err := chunks(slices.Sorted(maps.Keys(of)), 100, func(part []int) error {
+		one := `SELECT ? AS job, COUNT(*) AS n FROM (SELECT 1 FROM xxl_job_log l WHERE job_id = ? AND id >= ? AND finished_time >= ?` +
 			statusWhere(model.RunsFailed) + ` AND ` + onePerFire + ` ORDER BY id DESC LIMIT ?) AS t`
 		var args []any
 		for _, id := range part {
-			args = append(args, id, id, since[id], limit)
+			args = append(args, id, id, of[id].FirstRun-streakSlack, of[id].SinceMS, limit)
 		}
 		type pair struct{ id, n int }
 		list, err := collect(ctx, s.r, func(r row) (p pair, err error) { err = r.Scan(&p.id, &p.n); return p, err },

@@ -33,7 +33,7 @@ func TestAJobIsFailing(t *testing.T) {
 		}
 		since := func() int64 {
 			t.Helper()
-			all, err := st.FailingSince(ctx, []int{j.ID, 99})
+			all, err := st.Streaks(ctx, []int{j.ID, 99})
 			require.NoError(t, err)
 			list, err := st.FailingJobs(ctx, nil, 10)
 			require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestAJobIsFailing(t *testing.T) {
 			_, n, err := st.Jobs(ctx, model.JobFilter{Failing: true, Limit: 5})
 			require.NoError(t, err)
 			require.Equal(t, len(all), n)
-			return all[j.ID]
+			return all[j.ID].SinceMS
 		}
 		end(fire(0), 200, "")
 		require.Zero(t, since())
@@ -58,11 +58,14 @@ func TestAJobIsFailing(t *testing.T) {
 		_, err = st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: list[0].ID, Address: "a"}}, 1)
 		require.NoError(t, err)
 		end(list[0], 500, "")
-		require.Equal(t, tried.PlannedMS, since())
+		require.Equal(t, list[0].PlannedMS+5, since(), "its last attempt")
 		lost := fire(0)
 		end(lost, 500, model.ReasonLost)
-		require.Equal(t, tried.PlannedMS, since(), "since the first")
-		n, err := st.FailuresSince(ctx, map[int]int64{j.ID: since(), 99: 0}, 100)
+		require.Equal(t, min(list[0].PlannedMS, lost.PlannedMS)+5, since(), "since the first")
+		of, err := st.Streaks(ctx, []int{j.ID})
+		require.NoError(t, err)
+		of[99] = model.Streak{}
+		n, err := st.CountFailures(ctx, of, 100)
 		require.NoError(t, err)
 		require.Equal(t, map[int]int{j.ID: 2, 99: 0}, n)
 
@@ -87,7 +90,7 @@ func TestAJobIsFailing(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, list2, "somebody has stopped it")
 		require.NoError(t, st.DeleteJob(ctx, j.ID, t0))
-		all, err := st.FailingSince(ctx, []int{j.ID})
+		all, err := st.Streaks(ctx, []int{j.ID})
 		require.NoError(t, err)
 		require.Empty(t, all)
 	})

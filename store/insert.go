@@ -72,7 +72,7 @@ func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, no
 			args = append(args, s.runValues(&part[i])...)
 			countNew(count, &part[i], s.loc)
 			if part[i].Phase == model.PhaseFinished {
-				decided.note(part[i].JobID, 0, part[i].PlannedMS, part[i].Outcome())
+				decided.note(part[i].JobID, 0, part[i].FinishedMS, part[i].Outcome())
 			}
 		}
 		res, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+rowsOf(columns, len(part)), args...)

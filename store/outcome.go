@@ -19,8 +19,8 @@ type fireState struct {
 	day  time.Time // of its first attempt
 	n    int
 
-	job       int
-	plannedMS int64
+	job     int
+	endedMS int64 // of the attempt that decides
 }
 
 // outcomes counts the fires whose attempts change in one transaction. Fires with more
@@ -68,7 +68,7 @@ func (o *outcomes) end(r *model.Run, retried bool) {
 	}
 	if line := r.Outcome(); line != "" {
 		o.count.fires(r.TriggerTime, line, r.Fires())
-		o.jobs.note(r.JobID, r.FirstAttempt(), r.PlannedMS, line)
+		o.jobs.note(r.JobID, r.FirstAttempt(), r.FinishedMS, line)
 	}
 }
 
@@ -98,7 +98,7 @@ func (o *outcomes) settle(ctx context.Context) error {
 				continue
 			}
 		}
-		o.jobs.note(is.job, first, is.plannedMS, is.line)
+		o.jobs.note(is.job, first, is.endedMS, is.line)
 	}
 	return o.s.noteFailing(ctx, o.tx, o.jobs)
 }
@@ -112,20 +112,21 @@ func (o *outcomes) failedSince(ctx context.Context, job int, run int64) (bool, e
 // states reads how fires are, by their first attempts.
 func (o *outcomes) states(ctx context.Context, first []int64, open map[int64]bool) (map[int64]fireState, error) {
 	out := make(map[int64]fireState, len(first))
-	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires, job_id, planned_time`
+	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires, job_id, finished_time`
 	var x model.Run
 	err := chunks(compact(first), 500, func(part []int64) error {
 		rows, err := collect(ctx, o.tx, into(&x, []any{
-			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires), &x.JobID, nz(&x.PlannedMS),
+			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires), &x.JobID, nz(&x.FinishedMS),
 		}), `SELECT `+columns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) UNION ALL
 			SELECT `+columns+` FROM xxl_job_log WHERE first_run IN (`+marks(len(part))+`) ORDER BY 1`, append(anys(part), anys(part)...)...)
 		for i := range rows {
 			r := &rows[i]
 			f, later := out[r.FirstAttempt()]
 			if !later {
-				f.day, f.n, f.job, f.plannedMS = r.TriggerTime, r.Fires(), r.JobID, r.PlannedMS
+				f.day, f.n, f.job = r.TriggerTime, r.Fires(), r.JobID
 			}
 			if f.line != model.OutcomeSucceeded {
+				f.endedMS = r.FinishedMS
 				if f.line = r.Outcome(); open[r.ID] {
 					f.line = ""
 				}

@@ -473,7 +473,7 @@ func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, erro
 	for _, r := range f.runs {
 		if r.Result() == model.ResultFailed && len(d.Troubles) < 6 && a.Sees(r.GroupID) {
 			d.Troubles = append(d.Troubles, jobs.Trouble{
-				FailingJob: model.FailingJob{ID: r.JobID, GroupID: r.GroupID, Name: r.JobName, Author: "olga", SinceMS: r.PlannedMS}, Count: 14, Last: &r,
+				FailingJob: model.FailingJob{ID: r.JobID, GroupID: r.GroupID, Name: r.JobName, Author: "olga", Streak: model.Streak{SinceMS: r.PlannedMS}}, Count: 14, Last: &r,
 			})
 			d.Jobs.Failing++
 		}

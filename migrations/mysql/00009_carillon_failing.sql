@@ -2,6 +2,7 @@
 
 -- +goose Up
 CREATE TABLE IF NOT EXISTS carillon_failing (
-  job_id   INT    NOT NULL PRIMARY KEY,
-  since_at BIGINT NOT NULL
+  job_id    INT    NOT NULL PRIMARY KEY,
+  since_at  BIGINT NOT NULL,
+  first_run BIGINT NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
