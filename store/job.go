@@ -110,8 +110,17 @@ func (s *Store) Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, 
 		return nil, 0, err
 	}
 	list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info`+where+
-		` ORDER BY `+jobOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
+		` ORDER BY `+exactFirst(f.Text)+jobOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
 	return list, total, err
+}
+
+// exactFirst puts the job whose number was typed before those that only have it in a text.
+func exactFirst(text string) string {
+	id, err := strconv.Atoi(strings.TrimPrefix(text, "#"))
+	if err != nil || id <= 0 {
+		return ""
+	}
+	return "CASE WHEN id = " + strconv.Itoa(id) + " THEN 0 ELSE 1 END, "
 }
 
 // jobOrder is the order of a list; the id makes it the same each time.

@@ -239,6 +239,15 @@ func (f *fake) title(id int) string {
 	return ""
 }
 
+func (f *fake) Search(ctx context.Context, a model.Actor, text string) (jobs.Found, error) {
+	page, err := f.ListJobs(ctx, a, model.JobFilter{Text: text, Limit: 7})
+	var out jobs.Found
+	for _, row := range page.Rows {
+		out.Jobs = append(out.Jobs, row.Job)
+	}
+	return out, err
+}
+
 func (f *fake) JobRow(ctx context.Context, a model.Actor, id int) (jobs.JobRow, error) {
 	page, err := f.ListJobs(ctx, a, model.JobFilter{Limit: 1000})
 	for _, row := range page.Rows {

@@ -39,6 +39,7 @@ func (c *Console) routes() {
 		{post, "/preferences", anybody, c.preferences},
 		{get, "/", users, c.dashboard},
 		{get, "/help", users, c.help},
+		{get, "/search", users, c.palette},
 		{get, "/password", users, c.passwordForm},
 		{post, "/password", users, c.password},
 

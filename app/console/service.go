@@ -40,6 +40,7 @@ type Service interface {
 	UpdateExecutor(ctx context.Context, actor model.Actor, id int, in jobs.ExecutorInput) error
 	DeleteExecutor(ctx context.Context, actor model.Actor, id int) error
 
+	Search(ctx context.Context, actor model.Actor, text string) (jobs.Found, error)
 	Dashboard(ctx context.Context, actor model.Actor) (jobs.Dashboard, error)
 	Now() time.Time // in the center's zone
 }

@@ -152,7 +152,7 @@ document.querySelectorAll("[data-job-form]").forEach((form) => {
 
 // --- keyboard -------------------------------------------------------------
 
-const places = { d: "/", j: "/jobs", r: "/runs" };
+const places = { d: "/", j: "/jobs", r: "/runs", e: "/executors", u: "/users", n: "/jobs/new" };
 let afterG = 0;
 
 document.addEventListener("keydown", (e) => {

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/playwright-community/playwright-go"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPalette leads to a run and a page without a mouse.
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.addJob("Invoices", nil)
+	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	p := w.someone()
+	press := func(keys ...string) {
+		for _, k := range keys {
+			require.NoError(t, p.page.Keyboard().Press(k))
+		}
+	}
+	p.doOpen("/runs")
+	require.NoError(t, p.page.WaitForLoadState())
+	press("Control+k")
+	p.verifyVisible("#dialog [data-testid=palette]")
+	p.verifyFocused("#dialog [data-palette]")
+	p.verifyAccessible("the palette", readAxe(t))
+	p.doType("#dialog [data-palette]", "invo")
+	p.verifyText("[data-testid=palette-item] >> nth=0", "Invoices")
+	press("Escape")
+	p.verifyCount("#dialog[open]", 0)
+
+	press("Control+k")
+	p.doType("#dialog [data-palette]", "1")
+	p.verifyText("[data-testid=palette-item] >> nth=0", "Run #1")
+	press("Enter")
+	p.verifyAt("/runs/1")
+
+	press("Control+k")
+	p.doType("#dialog [data-palette]", "hel")
+	p.verifyText("[data-testid=palette-item] >> nth=0", "Help")
+	press("ArrowDown", "Enter")
+	p.verifyAt("/help")
+	p.doOpen("/search?q=help")
+	p.verifyText("main [data-testid=palette-item] >> nth=0", "Help")
+}
+
+// TestUnsavedWorkIsNotLost without a question.
+func TestUnsavedWorkIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addJob("Invoices", nil)
+	p := w.someone()
+	asked := make(chan string, 8)
+	leave := false
+	p.page.OnDialog(func(d playwright.Dialog) {
+		asked <- d.Type()
+		if leave {
+			_ = d.Accept()
+		} else {
+			_ = d.Dismiss()
+		}
+	})
+	p.doOpen("/jobs/1/edit")
+	p.doClick("[data-testid=nav-runs]")
+	p.verifyAt("/runs") // nothing was typed
+	require.Empty(t, asked)
+
+	p.doOpen("/jobs/1/edit")
+	p.doFill("#name", "Invoices of the month")
+	p.doClick("[data-testid=nav-runs]")
+	require.Equal(t, "beforeunload", <-asked)
+	p.verifyAt("/jobs/1/edit")
+	p.verifyValue("#name", "Invoices of the month")
+	p.doClick(".form-actions button")
+	p.verifyText("[data-testid=toast]", "saved")
+	require.Empty(t, asked)
+	p.doOpen("/jobs/1/edit")
+	p.doFill("#name", "")
+	p.doClick(".form-actions button")
+	p.verifyVisible(".is-invalid")
+	leave = true
+	p.doClick("[data-testid=nav-runs]")
+	require.Equal(t, "beforeunload", <-asked, "refused is not saved")
+	p.verifyAt("/runs")
+}

@@ -1,0 +1,72 @@
+package jobs
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Found is what a search over everything gives, each kind for those who may see it.
+type Found struct {
+	Jobs      []model.Job
+	Run       *model.Run // with exactly that id
+	Executors []model.Group
+	Users     []model.User
+}
+
+// mostFound is how many of each kind are given.
+const mostFound = 7
+
+// Search finds jobs, the run of an id, executors and users.
+func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (Found, error) {
+	var f Found
+	if text = strings.TrimSpace(text); text == "" {
+		return f, nil
+	}
+	var err error
+	if f.Jobs, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Limit: mostFound}); err != nil {
+		return f, err
+	}
+	if id, e := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64); e == nil && id > 0 {
+		r, err := s.run(ctx, actor, id)
+		switch {
+		case err == nil:
+			runs := []model.Run{r}
+			if err := s.nameRuns(ctx, runs); err != nil {
+				return f, err
+			}
+			f.Run = &runs[0]
+		case model.CodeOf(err) != model.CodeNotFound:
+			return f, err
+		}
+	}
+	if !actor.Admin { // as the pages of executors and users
+		return f, nil
+	}
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
+				return true
+			}
+		}
+		return false
+	}
+	groups, err := s.store.Groups(ctx, nil)
+	if err != nil {
+		return f, err
+	}
+	for _, g := range groups {
+		if len(f.Executors) < mostFound && has(g.AppName, g.Title) {
+			f.Executors = append(f.Executors, g)
+		}
+	}
+	users, err := s.store.Users(ctx)
+	for _, u := range users {
+		if len(f.Users) < mostFound && has(u.Name) {
+			f.Users = append(f.Users, u)
+		}
+	}
+	return f, err
+}

@@ -1,0 +1,72 @@
+// Ctrl-K opens the search over everything; arrows and Enter choose. Rows of lists are
+// walked with j and k. Work that is not saved is not left without a word.
+
+const base = document.body.dataset.base || "";
+
+// --- palette ---------------------------------------------------------------
+
+function openPalette() {
+  if (document.getElementById("dialog")?.open) return;
+  window.htmx.ajax("GET", base + "/search", { target: "#dialog", swap: "innerHTML" });
+}
+
+const links = () => [...document.querySelectorAll("#palette-list a")];
+
+function mark(at) {
+  links().forEach((a, i) => a.classList.toggle("at", i === at));
+  links()[at]?.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("keydown", (e) => {
+  if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
+    e.preventDefault();
+    openPalette();
+    return;
+  }
+  if (!e.target.matches?.("[data-palette]")) return;
+  const all = links();
+  let at = all.findIndex((a) => a.classList.contains("at"));
+  if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+    e.preventDefault();
+    at = (at + (e.key === "ArrowDown" ? 1 : all.length - 1) + all.length) % all.length;
+    mark(at);
+  } else if (e.key === "Escape" && document.getElementById("dialog")?.open) {
+    e.preventDefault(); // a search field would only be emptied
+    document.getElementById("dialog").close();
+  } else if (e.key === "Enter") {
+    e.preventDefault();
+    (all[at] ?? all[0])?.click();
+  }
+});
+
+document.addEventListener("click", (e) => {
+  if (!e.target.closest("[data-open-palette]") || !window.htmx) return;
+  e.preventDefault();
+  openPalette();
+});
+
+// --- rows --------------------------------------------------------------------
+
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || (e.key !== "j" && e.key !== "k")) return;
+  if (document.getElementById("dialog")?.open || e.target.closest("input, select, textarea")) return;
+  const names = [...document.querySelectorAll("main tbody tr .c-job a, main tbody tr .name")].filter((a, i, all) => all.indexOf(a) === i);
+  if (names.length === 0) return;
+  const row = e.target.closest("tr");
+  let at = names.findIndex((a) => a.closest("tr") === row);
+  at = at < 0 ? (e.key === "j" ? 0 : names.length - 1) : at + (e.key === "j" ? 1 : -1);
+  names[Math.min(names.length - 1, Math.max(0, at))].focus();
+});
+
+// --- unsaved work --------------------------------------------------------------
+
+for (const form of document.querySelectorAll("form[data-guard]")) {
+  const state = () => new URLSearchParams(new FormData(form)).toString();
+  // A form that came back with errors: nothing of it is saved yet.
+  const before = form.querySelector(".is-invalid, [data-testid=form-error]") ? "" : state();
+  let sent = false;
+  form.addEventListener("submit", () => { sent = true; });
+  addEventListener("beforeunload", (e) => {
+    if (!sent && state() !== before) e.preventDefault();
+  });
+}
