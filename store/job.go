@@ -177,6 +177,11 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	if withStatus && f.Failing {
 		where += " AND " + failingWhere
 	}
+	for _, part := range []struct{ column, text string }{{"job_desc", f.Name}, {"executor_handler", f.Handler}, {"author", f.Author}} {
+		if part.text != "" {
+			where, args = where+" AND "+part.column+" LIKE ? ESCAPE '!'", append(args, "%"+likeEscaper.Replace(part.text)+"%")
+		}
+	}
 	if f.Text != "" {
 		like := "%" + likeEscaper.Replace(f.Text) + "%"
 		where += ` AND (job_desc LIKE ? ESCAPE '!' OR executor_handler LIKE ? ESCAPE '!' OR author LIKE ? ESCAPE '!'

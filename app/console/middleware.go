@@ -112,8 +112,8 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 		return err
 	}
 	r.choose()
-	if err := c.origins.Check(r.Request()); err != nil {
-		return model.Errf(model.CodeForbidden, "error.cross_origin")
+	if err := c.Origin(r.Request()); err != nil {
+		return err
 	}
 	switch {
 	case who == anybody:
