@@ -25,6 +25,8 @@ type CLI struct {
 	Executor    ExecutorCmd    `cmd:"" help:"Run the sample executor: demo handlers, shell and Python scripts."`
 	Migrate     MigrateCmd     `cmd:"" help:"Bring the database schema up to date, or look at it."`
 	Nodes       NodesCmd       `cmd:"" help:"List the nodes that share a database: who lives, who plans, lateness, backlog."`
+	Export      ExportCmd      `cmd:"" help:"Write jobs as YAML."`
+	Import      ImportCmd      `cmd:"" help:"Make jobs as a file says: YAML of ours, or JSON and SQL of xxl-job-admin."`
 	User        UserCmd        `cmd:"" help:"Look after console accounts."`
 	Healthcheck HealthcheckCmd `cmd:"" help:"Exit with 0 when a center answers at the address."`
 	Version     VersionCmd     `cmd:"" help:"Print the version."`
