@@ -39,6 +39,9 @@ func (c *Console) wrap(who access, do handler) echo.HandlerFunc {
 		if who == anybody {
 			limit = maxOpenBody
 		}
+		if e.Path() == c.base+importPath {
+			limit = maxUpload
+		}
 		e.Request().Body = http.MaxBytesReader(outer, e.Request().Body, limit)
 		inner := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			r.sessions = true
