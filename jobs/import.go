@@ -191,7 +191,7 @@ func (s *Service) planJob(ctx context.Context, actor model.Actor, b *book, it *I
 	in, old := NewJobInput(), (*model.Job)(nil)
 	if len(stored) == 1 {
 		old = &stored[0]
-		in, it.ID = inputOf(old), old.ID
+		in, it.ID = InputOf(old), old.ID
 	}
 	in.GroupID = g.ID
 	fill(&it.doc, &in)
@@ -233,7 +233,11 @@ func (s *Service) planJob(ctx context.Context, actor model.Actor, b *book, it *I
 	if wish.Running && j.ScheduleType == model.ScheduleNone {
 		return bad("error.schedule_none")
 	}
-	before := model.JobDoc{}
+	fresh := NewJobInput()
+	before := docOf(&model.Job{
+		ScheduleType: fresh.ScheduleType, Misfire: fresh.Misfire, Route: fresh.Route, Block: fresh.Block, GlueType: fresh.GlueType,
+		RetryDelaySec: fresh.RetryDelaySec, RetryGrowing: fresh.RetryGrowing,
+	}, b.names)
 	if old != nil {
 		before = docOf(old, b.names)
 		// A remark belongs to a version of the script, and a handler has none.
@@ -258,13 +262,19 @@ func (s *Service) planJob(ctx context.Context, actor model.Actor, b *book, it *I
 }
 
 // changes lists what differs, in the order of the form. Of a new job it lists what is
-// set.
-func changes(old, new *model.JobDoc, all bool) []FieldChange {
+// not as the form offers it, and always what it runs and when.
+func changes(old, new *model.JobDoc, fresh bool) []FieldChange {
 	var out []FieldChange
 	o, n := fieldsOf(old), fieldsOf(new)
 	for i := range n {
-		if o[i].New != n[i].New && (!all || n[i].New != "" && n[i].New != "0" && n[i].New != "false") {
-			out = append(out, FieldChange{n[i].Field, o[i].New, n[i].New})
+		switch c := (FieldChange{n[i].Field, o[i].New, n[i].New}); {
+		case fresh && (c.Old != c.New || c.Field == "schedule_type" || c.Field == "glue_type"):
+			if c.Field != "status" {
+				c.Old = ""
+			}
+			out = append(out, c)
+		case c.Old != c.New:
+			out = append(out, c)
 		}
 	}
 	return out
@@ -290,8 +300,8 @@ func fieldsOf(d *model.JobDoc) []FieldChange {
 	}
 }
 
-// inputOf is a stored job as a form that nobody has changed.
-func inputOf(j *model.Job) JobInput {
+// InputOf is a stored job as a form that nobody has changed.
+func InputOf(j *model.Job) JobInput {
 	return JobInput{
 		GroupID: j.GroupID, Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
 		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param, Block: j.Block,

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -27,6 +28,7 @@ const (
 	// mostItems is how many jobs of a plan are shown, mostShown how much of a value.
 	mostItems = 300
 	mostShown = 4000
+	importTime = 15 * time.Minute
 	// importsAtOnce bounds the memory that reading files takes.
 	importsAtOnce = 2
 )
@@ -124,6 +126,8 @@ func (c *Console) jobImport(r *request) error {
 	if err != nil {
 		return err
 	}
+	// Thousands of jobs take longer than the server gives a page. Recorders have no deadline.
+	_ = http.NewResponseController(r.Response()).SetWriteDeadline(c.clock.Now().Add(importTime))
 	ctx := r.Request().Context()
 	v := views.Import{Executors: strings.ToValidUTF8(u.executors, "?"), Status: u.mode != ""}
 	executors, err := numbers(u.executors)

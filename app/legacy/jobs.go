@@ -112,17 +112,6 @@ func jobAdd(c *call) (any, error) {
 	return strconv.Itoa(id), nil
 }
 
-// inputOf is a job as it is, for a call that changes a part of it.
-func inputOf(j *model.Job) jobs.JobInput {
-	return jobs.JobInput{
-		GroupID: j.GroupID, Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
-		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param, Block: j.Block,
-		TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing,
-		MisfireAfterSec: j.MisfireAfterSec, GlueType: j.GlueType, GlueSource: j.GlueSource, GlueRemark: j.GlueRemark,
-		ChildIDs: j.ChildIDs, Version: j.Version,
-	}
-}
-
 // change reads a job and writes it back with a part changed. The last one who saves
 // wins, as there: the calls know no version.
 func (c *call) change(set func(*jobs.JobInput) error) (any, error) {
@@ -135,7 +124,7 @@ func (c *call) change(set func(*jobs.JobInput) error) (any, error) {
 		if j, err = c.h.Service.Job(c.r.Context(), c.actor, id); err != nil {
 			return nil, err
 		}
-		in := inputOf(&j)
+		in := jobs.InputOf(&j)
 		if err := set(&in); err != nil {
 			return nil, err
 		}
