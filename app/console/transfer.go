@@ -26,8 +26,8 @@ const (
 	// and not a broken connection; jobfile takes less.
 	maxUpload = 128 << 20
 	// mostItems is how many jobs of a plan are shown, mostShown how much of a value.
-	mostItems = 300
-	mostShown = 4000
+	mostItems  = 300
+	mostShown  = 4000
 	importTime = 15 * time.Minute
 	// importsAtOnce bounds the memory that reading files takes.
 	importsAtOnce = 2
