@@ -31,6 +31,7 @@ const (
 	importTime = 15 * time.Minute
 	// importsAtOnce bounds the memory that reading files takes.
 	importsAtOnce = 2
+	importWait    = 20 * time.Second
 )
 
 // jobExport gives the jobs of the current filter as a file.
@@ -119,7 +120,9 @@ func (c *Console) jobImport(r *request) error {
 	select {
 	case c.importing <- struct{}{}:
 		defer func() { <-c.importing }()
-	default:
+	case <-r.Request().Context().Done():
+		return r.Request().Context().Err()
+	case <-c.clock.After(importWait):
 		return model.Errf(model.CodeTooMany, "import.busy")
 	}
 	u, err := readUpload(r.Request())

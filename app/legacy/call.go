@@ -3,9 +3,11 @@ package legacy
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -94,7 +96,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, a action) {
 	status, out, err := http.StatusOK, any(nil), c.enter(a)
 	switch {
 	case err == nil:
-		out, err = a.do(c)
+		out, err = c.guarded(a.do)
 	case model.CodeOf(err) == model.CodeForbidden:
 		status = http.StatusForbidden // another site asks: no script of anybody's
 	}
@@ -103,6 +105,16 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, a action) {
 		return
 	}
 	c.send(status, out, err)
+}
+
+// guarded turns a panic into an error, so that a script gets its envelope.
+func (c *call) guarded(do func(*call) (any, error)) (out any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return do(c)
 }
 
 var errLogin = model.Errf(model.CodeForbidden, "legacy.login")
