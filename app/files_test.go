@@ -93,15 +93,13 @@ func TestImportPage(t *testing.T) {
 	page, err := c.Jobs.ListJobs(t.Context(), admin(), model.JobFilter{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, page.Rows, 2)
-	before = dump(t, cfg)
 	resp, doc = send(t, browser, c, file, "do", "plan")
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	require.Contains(t, find(doc, "import-plan").Text(), "0 new, 0 changed, 2 the same")
 	require.Zero(t, find(doc, "import-apply").Length())
 
-	foreign, err := c.Jobs.AddExecutor(t.Context(), admin(), jobs.ExecutorInput{AppName: "foreign-app", Title: "Foreign"})
+	_, err = c.Jobs.AddExecutor(t.Context(), admin(), jobs.ExecutorInput{AppName: "foreign-app", Title: "Foreign"})
 	require.NoError(t, err)
-	_ = foreign
 	before = dump(t, cfg)
 	for name, tc := range map[string]struct{ file, says string }{
 		"executor of others": {strings.Replace(file, "executor: test-app", "executor: foreign-app", 1), "no executor with the app name foreign-app"},

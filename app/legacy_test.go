@@ -24,12 +24,12 @@ import (
 )
 
 // sampleExecutor runs an executor with the sample handlers until the end of the test.
-func sampleExecutor(t *testing.T, c *app.Center, name string) {
+func sampleExecutor(t *testing.T, center, name string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ex, err := executor.New(executor.Options{
-		Centers: []string{c.URL}, AppName: name, AccessToken: token, Listener: listener, DataDir: t.TempDir(),
+		Centers: []string{center}, AppName: name, AccessToken: token, Listener: listener, DataDir: t.TempDir(),
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
@@ -46,11 +46,27 @@ func sampleExecutor(t *testing.T, c *app.Center, name string) {
 // TestScriptsOfOld runs scripts that were written for the known console, one of
 // each generation, as they are.
 func TestScriptsOfOld(t *testing.T) {
-	for script, base := range map[string]string{"generation2.py": "xxl-job-admin", "generation3.py": ""} {
-		t.Run(script, func(t *testing.T) {
-			c := start(t, testConfig(t))
-			sampleExecutor(t, c, "legacy-app")
-			out, err := exec.CommandContext(t.Context(), "python3", "legacy/testdata/"+script, c.URL+base, "admin", "test-password", "legacy-app").CombinedOutput()
+	for name, tc := range map[string]struct{ script, base, path string }{
+		"2.4":              {"generation2.py", "", "xxl-job-admin"},
+		"2.4 at the root":  {"generation2.py", "", ""},
+		"2.4 in its place": {"generation2.py", "/xxl-job-admin", ""},
+		"3.3":              {"generation3.py", "", "xxl-job-admin"},
+		"3.4":              {"generation3.py", "/carillon", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := testConfig(t)
+			cfg.NodeName, cfg.BasePath = "scripts", tc.base
+			c := start(t, cfg)
+			root := c.URL
+			if tc.base != "" {
+				root = strings.TrimSuffix(c.URL, tc.base[1:]+"/")
+			}
+			sampleExecutor(t, root, "legacy-app")
+			base := c.URL
+			if tc.path != "" {
+				base = root + tc.path
+			}
+			out, err := exec.CommandContext(t.Context(), "python3", "legacy/testdata/"+tc.script, base, "admin", "test-password", "legacy-app").CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Equal(t, "ok\n", string(out))
 		})
