@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -164,4 +165,34 @@ func TestTables(t *testing.T) {
 	require.Len(t, rows(normal, "runs/export"), 1, "runs of others")
 	resp, _ := get(t, normal, c.URL+"users/export")
 	require.Equal(t, http.StatusForbidden, resp.StatusCode)
+}
+
+// TestALongTable: a table of many pages has each run once, also of a period, where
+// the order is that of the times.
+func TestALongTable(t *testing.T) {
+	cfg := testConfig(t)
+	c := start(t, cfg)
+	group, job := addJob(t, c)
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(cfg.Database, "sqlite:")+"?_pragma=busy_timeout(5000)")
+	require.NoError(t, err)
+	defer db.Close()
+	const rows = 2500
+	// Times that do not follow the ids, many of them the same.
+	_, err = db.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO xxl_job_log (job_group, job_id, trigger_time, trigger_code, handle_code, alarm_status, executor_fail_retry_count)
+		SELECT ?, ?, datetime('2026-01-01', ((i * 7) % 90) || ' seconds'), 200, 200, 0, 0 FROM n`, rows, group, job)
+	require.NoError(t, err)
+	browser := visitor(t)
+	require.Equal(t, http.StatusSeeOther, login(t, browser, c, "admin", "test-password", ""))
+	for _, query := range []string{"", "?preset=custom&from=2026-01-01T00:00:00&to=2026-01-02T00:00:00", fmt.Sprintf("?job=%d&status=succeeded", job)} {
+		_, text := get(t, browser, c.URL+"runs/export"+query)
+		list, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll()
+		require.NoError(t, err)
+		seen := map[string]bool{}
+		for _, row := range list[1:] {
+			seen[row[0]] = true
+		}
+		require.Len(t, list[1:], rows, query)
+		require.Len(t, seen, rows, query)
+	}
 }
