@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/app/api"
 	"github.com/carillon-scheduler/carillon/app/console"
+	"github.com/carillon-scheduler/carillon/app/legacy"
 	"github.com/carillon-scheduler/carillon/executorclient"
 	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
@@ -26,6 +27,8 @@ var (
 	_ api.Service        = (*jobs.Service)(nil)
 	_ api.Completer      = (*scheduler.Scheduler)(nil)
 	_ console.Service    = (*jobs.Service)(nil)
+	_ legacy.Service     = (*jobs.Service)(nil)
+	_ legacy.Logins      = (*console.Console)(nil)
 	_ scheduler.Executor = ringing{}
 	_ jobs.Executors     = asking{}
 )

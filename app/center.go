@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/app/api"
 	"github.com/carillon-scheduler/carillon/app/console"
+	"github.com/carillon-scheduler/carillon/app/legacy"
 	"github.com/carillon-scheduler/carillon/executorclient"
 	"github.com/carillon-scheduler/carillon/i18n"
 	"github.com/carillon-scheduler/carillon/jobs"
@@ -185,7 +186,15 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	}
 	streams, end := context.WithCancel(context.Background())
 	c.streams = end
-	c.server = newServer(c.mux(machine, pages), c.log, streams)
+	var people http.Handler = pages
+	if cfg.LegacyConsole {
+		words := texts.Localizer(cfg.Lang)
+		people = legacy.New(legacy.Options{
+			Service: c.Jobs, Logins: pages, Logger: c.log.With("part", "legacy"), BasePath: cfg.BasePath, Next: pages,
+			Text: func(e *model.Error) string { return errorText(words, e) },
+		})
+	}
+	c.server = newServer(c.mux(machine, people), c.log, streams)
 	return nil
 }
 

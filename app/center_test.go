@@ -28,7 +28,7 @@ func admin() model.Actor { return model.Actor{Name: "test", Admin: true} }
 // testConfig is what serve gets by default, on a free port and an own database.
 func testConfig(t *testing.T) app.ServeCmd {
 	return app.ServeCmd{
-		Listen: "127.0.0.1:0", AccessToken: token, AdminPassword: "test-password", BasePath: "/", Lang: "en", Migrate: true,
+		Listen: "127.0.0.1:0", AccessToken: token, AdminPassword: "test-password", BasePath: "/", Lang: "en", Migrate: true, LegacyConsole: true,
 		DatabaseFlags:   app.DatabaseFlags{Database: "sqlite:" + filepath.Join(t.TempDir(), "c.db"), Timezone: "UTC"},
 		RegistryTimeout: 90 * time.Second, ExecutorTimeout: time.Second, NodeName: t.Name(),
 	}

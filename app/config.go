@@ -25,6 +25,8 @@ type CLI struct {
 	Executor    ExecutorCmd    `cmd:"" help:"Run the sample executor: demo handlers, shell and Python scripts."`
 	Migrate     MigrateCmd     `cmd:"" help:"Bring the database schema up to date, or look at it."`
 	Nodes       NodesCmd       `cmd:"" help:"List the nodes that share a database: who lives, who plans, lateness, backlog."`
+	Export      ExportCmd      `cmd:"" help:"Write jobs as YAML."`
+	Import      ImportCmd      `cmd:"" help:"Make jobs as a file says: YAML of ours, or JSON and SQL of xxl-job-admin."`
 	User        UserCmd        `cmd:"" help:"Look after console accounts."`
 	Healthcheck HealthcheckCmd `cmd:"" help:"Exit with 0 when a center answers at the address."`
 	Version     VersionCmd     `cmd:"" help:"Print the version."`
@@ -44,6 +46,7 @@ type ServeCmd struct {
 	AdminPassword string   `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
 	BasePath      string   `help:"Path below which the console lives." default:"/"`
 	Lang          string   `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
+	LegacyConsole bool     `help:"Answer at the addresses and JSON calls of xxl-job-admin's console, for bookmarks and scripts." default:"true" negatable:""`
 	Migrate       bool     `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
 	NodeName      string   `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
 	PublicURL     string   `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`

@@ -103,7 +103,7 @@ func StartDemo(ctx context.Context, c DemoCmd, log *slog.Logger) (*Demo, error) 
 	}
 	center, err := Start(ctx, ServeCmd{
 		Listen: listen, DatabaseFlags: DatabaseFlags{Database: "sqlite:" + filepath.Join(c.Data, "carillon.db"), Timezone: "Local"},
-		AccessToken: token, AdminPassword: password, BasePath: "/", Lang: c.Lang, Migrate: true, RetentionDays: 30,
+		AccessToken: token, AdminPassword: password, BasePath: "/", Lang: c.Lang, Migrate: true, LegacyConsole: true, RetentionDays: 30,
 		RegistryTimeout: 90 * time.Second, ExecutorTimeout: 3 * time.Second,
 	}, log)
 	if err != nil {

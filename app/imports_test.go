@@ -18,9 +18,11 @@ func mayImport() map[string][]string {
 		"":            {"app"},
 		"app":         {"*"},
 		"app/api":     {"jobs", "protocol", "model"},
-		"app/console": {"views", "static", "i18n", "jobs", "model"},
+		"app/console": {"views", "static", "i18n", "jobs", "jobfile", "model"},
+		"app/legacy":  {"jobs", "model"},
 		"views":       {"i18n", "model"},
 		"static":      {},
+		"jobfile":     {"model"},
 		"jobs":        {"model", "scheduler/cron"},
 		"scheduler": {"model", "scheduler/config", "scheduler/call", "scheduler/loop", "scheduler/plan", "scheduler/dispatch",
 			"scheduler/settle", "scheduler/node", "scheduler/upkeep"},
@@ -60,8 +62,8 @@ func mustNotImport() map[string][]string {
 		"views": {echo, sql, "net/http"}, "jobs": {echo, sql, templ}, "scheduler": {echo, sql, templ, "net/http"},
 		"scheduler/cron": {"net/http", sql}, "scheduler/rule": {"net/http", sql}, "scheduler/plan": {"net/http", sql}, "scheduler/dispatch": {"net/http", sql},
 		"scheduler/settle": {"net/http", sql}, "scheduler/node": {"net/http", sql}, "router": {"net/http", sql}, "executorclient": {echo, sql}, "protocol": {"net/http", sql},
-		"executor": {echo, sql}, "i18n": {echo, sql}, "model": {"net/http", sql, templ}, "store": {echo, templ}, "static": {echo, sql, templ},
-		"app/console": {sql}, "app/api": {sql, templ},
+		"executor": {echo, sql}, "i18n": {echo, sql}, "model": {"net/http", sql, templ}, "jobfile": {"net/http", sql, templ}, "store": {echo, templ}, "static": {echo, sql, templ},
+		"app/console": {sql}, "app/api": {sql, templ}, "app/legacy": {echo, sql, templ},
 	}
 }
 

@@ -51,6 +51,7 @@ func TestUnsavedWorkIsNotLost(t *testing.T) {
 	w := newWorld(t)
 	w.addJob("Invoices", nil)
 	p := w.someone()
+	p.expectProblem("422")
 	asked := make(chan string, 8)
 	leave := false
 	p.page.OnDialog(func(d playwright.Dialog) {

@@ -16,8 +16,8 @@ type Found struct {
 	Users     []model.User
 }
 
-// mostFound is how many of each kind are given.
-const mostFound = 7
+// foundOfEach is how many of each kind are given.
+const foundOfEach = 7
 
 // Search finds jobs, the run of an id, executors and users.
 func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (Found, error) {
@@ -26,7 +26,7 @@ func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (F
 		return f, nil
 	}
 	var err error
-	if f.Jobs, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Limit: mostFound}); err != nil {
+	if f.Jobs, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Limit: foundOfEach}); err != nil {
 		return f, err
 	}
 	if id, e := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64); e == nil && id > 0 {
@@ -58,13 +58,13 @@ func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (F
 		return f, err
 	}
 	for _, g := range groups {
-		if len(f.Executors) < mostFound && has(g.AppName, g.Title) {
+		if len(f.Executors) < foundOfEach && has(g.AppName, g.Title) {
 			f.Executors = append(f.Executors, g)
 		}
 	}
 	users, err := s.store.Users(ctx)
 	for _, u := range users {
-		if len(f.Users) < mostFound && has(u.Name) {
+		if len(f.Users) < foundOfEach && has(u.Name) {
 			f.Users = append(f.Users, u)
 		}
 	}

@@ -17,6 +17,7 @@ type Store interface {
 	CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error)
 	NextJobs(ctx context.Context, groups []int, limit int) ([]model.Job, error)
 	CountPlanned(ctx context.Context, f model.RunFilter, nowMS int64, limit int) (int, error)
+	JobsByName(ctx context.Context, groupID int, names []string) ([]model.Job, error)
 	NamesOfJobs(ctx context.Context, ids []int) (map[int]string, error)
 	InsertJob(ctx context.Context, j *model.Job) (int, error)
 	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error
@@ -25,6 +26,7 @@ type Store interface {
 
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
+	CountRuns(ctx context.Context, f model.RunFilter, most int) (int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	FailingJobs(ctx context.Context, groups []int, limit int) ([]model.FailingJob, error)
 	LastFailures(ctx context.Context, of map[int]model.Streak) (map[int]*model.Run, error)

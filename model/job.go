@@ -119,9 +119,11 @@ type JobFilter struct {
 	// OnDemand takes jobs without a schedule: they are made by hand, by API or as a child.
 	OnDemand bool
 	Text     string // substring of name, handler, author or exact id
-	Sort     JobSort
-	Offset   int
-	Limit    int
+	// Name, Handler and Author are substrings of one column each.
+	Name, Handler, Author string
+	Sort                  JobSort
+	Offset                int
+	Limit                 int
 }
 
 // JobSort is the order of a list of jobs.

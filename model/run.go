@@ -194,6 +194,10 @@ type RunFilter struct {
 	Before  int64
 	After   int64
 	Limit   int
+	// Taken leaves runs that an executor has and that have no result yet.
+	Taken bool
+	// Offset skips rows, for programs that page by number.
+	Offset int
 }
 
 // LogChunk is a piece of a run's log as an executor returned it.

@@ -159,6 +159,19 @@ func (s *Store) NextJobs(ctx context.Context, groups []int, limit int) ([]model.
 		WHERE trigger_status = 1 AND trigger_next_time > 0`+limitTo+` ORDER BY trigger_next_time LIMIT ?`, append(args, limit)...)
 }
 
+// JobsByName reads the jobs of an executor that have one of the names, with their
+// sources. Names are compared as the database does; callers compare again.
+func (s *Store) JobsByName(ctx context.Context, groupID int, names []string) ([]model.Job, error) {
+	var out []model.Job
+	err := chunks(names, 200, func(part []string) error {
+		list, err := s.queryJobs(ctx, s.r, true, `SELECT `+jobWithSource+` FROM xxl_job_info WHERE job_group = ? AND job_desc IN (`+marks(len(part))+`) ORDER BY id`,
+			append([]any{groupID}, anys(part)...)...)
+		out = append(out, list...)
+		return err
+	})
+	return out, err
+}
+
 func inGroups(column string, groups []int) (string, []any) {
 	if groups == nil {
 		return "", nil
@@ -185,6 +198,11 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	}
 	if withStatus && f.Failing {
 		where += " AND " + failingWhere
+	}
+	for _, part := range []struct{ column, text string }{{"job_desc", f.Name}, {"executor_handler", f.Handler}, {"author", f.Author}} {
+		if part.text != "" {
+			where, args = where+" AND "+part.column+" LIKE ? ESCAPE '!'", append(args, "%"+likeEscaper.Replace(part.text)+"%")
+		}
 	}
 	if f.Text != "" {
 		like := "%" + likeEscaper.Replace(f.Text) + "%"

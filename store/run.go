@@ -94,27 +94,7 @@ func (s *Store) Run(ctx context.Context, id int64) (model.Run, error) {
 // With f.After the rows next to it come, still newest first. Those of a period are in the
 // order of their trigger times, by which an index finds them; others in that of their ids.
 func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error) {
-	where, args := inGroups("job_group", f.Groups)
-	if f.JobID != 0 {
-		where, args = where+" AND job_id = ?", append(args, f.JobID)
-	} else if f.GroupID != 0 {
-		where, args = where+" AND job_group = ?", append(args, f.GroupID)
-	}
-	where += statusWhere(f.Status)
-	if f.Reason != "" {
-		more, reasonArgs := reasonWhere(f.Reason)
-		where, args = where+more, append(args, reasonArgs...)
-	}
-	more, timeArgs := s.periodWhere(f)
-	where, args = where+more, append(args, timeArgs...)
-	if f.Fires { // last, as it looks at other rows
-		where += " AND run_state IS NOT NULL AND " + onePerFire
-	}
-	if f.DueByMS != 0 {
-		where, args = where+" AND NOT (COALESCE(run_state, 0) = 1 AND planned_time > ?)", append(args, f.DueByMS)
-	}
-	more, textArgs := runText(f.Text)
-	where, args = where+more, append(args, textArgs...)
+	where, args := s.runWhere(f)
 	order, cursor, compare := "DESC", f.Before, "<"
 	if f.Before == 0 && f.After != 0 {
 		order, cursor, compare = "ASC", f.After, ">"
@@ -142,7 +122,7 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	// The ids first: an index often has all that is asked, and the engine need not
 	// sort whole rows of a long period.
 	ids, err := collect(ctx, s.r, one[int64],
-		`SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` ORDER BY `+by+` LIMIT ?`, append(args, f.Limit+1)...)
+		`SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` ORDER BY `+by+` LIMIT ? OFFSET ?`, append(args, f.Limit+1, f.Offset)...)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -156,6 +136,43 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	list, err := s.queryRuns(ctx, s.r, true, `SELECT `+runColumns+` FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
 	slices.SortFunc(list, func(a, b model.Run) int { return place[a.ID] - place[b.ID] })
 	return list, err
+}
+
+// CountRuns counts the runs of a filter, up to most.
+func (s *Store) CountRuns(ctx context.Context, f model.RunFilter, most int) (int, error) {
+	where, args := s.runWhere(f)
+	var n int
+	err := s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` LIMIT ?) AS t`, append(args, most)...).Scan(&n)
+	return n, err
+}
+
+// runWhere is a filter without its page.
+func (s *Store) runWhere(f model.RunFilter) (string, []any) {
+	where, args := inGroups("job_group", f.Groups)
+	if f.JobID != 0 {
+		where, args = where+" AND job_id = ?", append(args, f.JobID)
+	} else if f.GroupID != 0 {
+		where, args = where+" AND job_group = ?", append(args, f.GroupID)
+	}
+	where += statusWhere(f.Status)
+	if f.Reason != "" {
+		more, reasonArgs := reasonWhere(f.Reason)
+		where, args = where+more, append(args, reasonArgs...)
+	}
+	more, timeArgs := s.periodWhere(f)
+	where, args = where+more, append(args, timeArgs...)
+	if f.Fires { // last, as it looks at other rows
+		where += " AND run_state IS NOT NULL AND " + onePerFire
+	}
+	if f.DueByMS != 0 {
+		where, args = where+" AND NOT (COALESCE(run_state, 0) = 1 AND planned_time > ?)", append(args, f.DueByMS)
+	}
+	if f.Taken {
+		where += " AND trigger_code = 200 AND handle_code = 0"
+	}
+	more, textArgs := runText(f.Text)
+	where, args = where+more, append(args, textArgs...)
+	return where, args
 }
 
 // searchedRuns is how many of the newest runs are searched for a text.

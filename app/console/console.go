@@ -72,6 +72,8 @@ type Console struct {
 	audit    *audit
 	packers  sync.Pool // of *gzip.Writer: each is large
 	echo     *echo.Echo
+
+	importing chan struct{} // files that are being read
 }
 
 // New builds the console.
@@ -99,7 +101,7 @@ func New(opt Options) (*Console, error) {
 	c := &Console{
 		opt: opt, base: strings.TrimRight("/"+strings.Trim(opt.BasePath, "/"), "/"), svc: opt.Service, log: opt.Logger,
 		clock: opt.Clock, texts: texts, files: files, origins: http.NewCrossOriginProtection(),
-		audit: newAudit(opt.Logger, opt.Clock),
+		audit: newAudit(opt.Logger, opt.Clock), importing: make(chan struct{}, importsAtOnce),
 	}
 	for _, o := range opt.TrustedOrigins {
 		if err := c.origins.AddTrustedOrigin(o); err != nil {

@@ -37,13 +37,8 @@ func searchText(q string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), longestSearch)]))
 }
 
-// jobList shows the jobs. The bare address, as in the menu, returns to the executor
-// and the number of rows that were used last; what was searched for is forgotten.
-func (c *Console) jobList(r *request) error {
-	if last := c.sessions.GetString(r.Request().Context(), keyJobs); r.QueryString() == "" && last != "" && !r.htmx() {
-		return r.Redirect(http.StatusSeeOther, c.path("/jobs?"+last))
-	}
-	f := bindJobFilter(r)
+// jobFilter is the filter as the service takes it.
+func jobFilter(r *request, f views.JobFilter) model.JobFilter {
 	mf := model.JobFilter{
 		GroupID: f.GroupID, Groups: r.actor().GroupLimit(), Text: f.Text,
 		Sort: f.Sort, Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize,
@@ -59,6 +54,17 @@ func (c *Console) jobList(r *request) error {
 	case "ondemand":
 		mf.OnDemand = true
 	}
+	return mf
+}
+
+// jobList shows the jobs. The bare address, as in the menu, returns to the executor
+// and the number of rows that were used last; what was searched for is forgotten.
+func (c *Console) jobList(r *request) error {
+	if last := c.sessions.GetString(r.Request().Context(), keyJobs); r.QueryString() == "" && last != "" && !r.htmx() {
+		return r.Redirect(http.StatusSeeOther, c.path("/jobs?"+last))
+	}
+	f := bindJobFilter(r)
+	mf := jobFilter(r, f)
 	page, err := c.svc.ListJobs(r.Request().Context(), r.actor(), mf)
 	if err != nil {
 		return err

@@ -39,6 +39,9 @@ func (c *Console) wrap(who access, do handler) echo.HandlerFunc {
 		if who == anybody {
 			limit = maxOpenBody
 		}
+		if e.Path() == c.base+importPath {
+			limit = maxUpload
+		}
 		e.Request().Body = http.MaxBytesReader(outer, e.Request().Body, limit)
 		inner := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			r.sessions = true
@@ -112,8 +115,8 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 		return err
 	}
 	r.choose()
-	if err := c.origins.Check(r.Request()); err != nil {
-		return model.Errf(model.CodeForbidden, "error.cross_origin")
+	if err := c.Origin(r.Request()); err != nil {
+		return err
 	}
 	switch {
 	case who == anybody:

@@ -47,6 +47,9 @@ func (c *Console) routes() {
 		{post, "/jobs", users, c.jobAdd},
 		{get, "/jobs/new", users, c.jobNew},
 		{get, "/jobs/preview", users, c.jobPreview},
+		{get, "/jobs/export", users, c.jobExport},
+		{get, importPath, users, c.jobImportForm},
+		{post, importPath, users, c.jobImport},
 		{post, "/jobs/:id", users, c.jobUpdate},
 		{get, "/jobs/:id/edit", users, c.jobEdit},
 		{post, "/jobs/:id/start", users, c.jobStart},
@@ -57,6 +60,7 @@ func (c *Console) routes() {
 		{post, "/jobs/:id/run", users, c.runOnce},
 
 		{get, "/runs", users, c.runList},
+		{get, "/runs/export", users, c.runExport},
 		{get, "/runs/:id", users, c.run},
 		{get, "/runs/:id/log", users, c.runLog},
 		{get, logStreamPath, users, c.runLogStream},
@@ -75,6 +79,7 @@ func (c *Console) routes() {
 		{post, "/executors/:id/delete", admins, c.executorDelete},
 
 		{get, "/users", admins, c.userList},
+		{get, "/users/export", admins, c.userExport},
 		{get, "/*", users, c.notFound},
 	}
 	g := c.echo.Group(c.base)

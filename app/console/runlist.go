@@ -77,8 +77,8 @@ func localTime(s string, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
-func (c *Console) runList(r *request) error {
-	f := bindRunFilter(r)
+// runFilter is the filter as the service takes it.
+func runFilter(r *request, f views.RunFilter) model.RunFilter {
 	mf := model.RunFilter{
 		GroupID: f.GroupID, JobID: f.JobID, Groups: r.actor().GroupLimit(), Status: model.RunStatus(f.Status),
 		Reason: f.Reason, Fires: f.Fires,
@@ -86,6 +86,12 @@ func (c *Console) runList(r *request) error {
 	}
 	mf.From, mf.To = period(f, r.now)
 	mf.Text = f.Text
+	return mf
+}
+
+func (c *Console) runList(r *request) error {
+	f := bindRunFilter(r)
+	mf := runFilter(r, f)
 	if newest := f.Status == "" && f.Preset == "any" && !f.Fires && f.Before == 0 && f.After == 0; newest {
 		mf.DueByMS = r.now.UnixMilli() // what is planned for the next seconds is one line
 	}

@@ -28,6 +28,10 @@ type Service interface {
 	RunNow(ctx context.Context, actor model.Actor, id int, in jobs.RunInput) (int64, error)
 	Preview(scheduleType model.ScheduleType, conf, lang string, n int) (jobs.Preview, error)
 
+	ExportJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.JobDoc, error)
+	PlanImport(ctx context.Context, actor model.Actor, docs []model.JobDoc, o jobs.ImportOptions) (jobs.ImportPlan, error)
+	ImportJobs(ctx context.Context, actor model.Actor, docs []model.JobDoc, o jobs.ImportOptions, digest string) (jobs.ImportPlan, error)
+
 	ListRuns(ctx context.Context, actor model.Actor, f model.RunFilter) (jobs.RunPage, error)
 	Run(ctx context.Context, actor model.Actor, id int64) (jobs.RunDetail, error)
 	ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error)
