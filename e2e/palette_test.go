@@ -15,12 +15,12 @@ func TestPalette(t *testing.T) {
 	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
 	p := w.someone()
 	press := func(keys ...string) {
+		require.NoError(t, p.page.WaitForLoadState()) // scripts listen from then on
 		for _, k := range keys {
 			require.NoError(t, p.page.Keyboard().Press(k))
 		}
 	}
 	p.doOpen("/runs")
-	require.NoError(t, p.page.WaitForLoadState())
 	press("Control+k")
 	p.verifyVisible("#dialog [data-testid=palette]")
 	p.verifyFocused("#dialog [data-palette]")
