@@ -37,7 +37,7 @@ func TestPalette(t *testing.T) {
 	p.verifyAt("/runs/1")
 
 	press("Control+k")
-	p.doType("#dialog [data-palette]", "hel")
+	p.doType("#dialog [data-palette]", "help")
 	p.verifyText("[data-testid=palette-item] >> nth=0", "Help")
 	press("ArrowDown", "Enter")
 	p.verifyAt("/help")
