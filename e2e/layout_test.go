@@ -41,6 +41,9 @@ func TestEveryPage(t *testing.T) {
 		p.verifyPolicy(path, resp)
 		p.verifyNoOverflow(path)
 		p.verifyAccessible(path, axe)
+		require.NoError(t, p.page.SetViewportSize(1024, 768))
+		p.verifyNoOverflow(path)
+		p.verifyTablesFit(path)
 		require.NoError(t, p.page.SetViewportSize(390, 844))
 		p.verifyNoOverflow(path)
 	}
@@ -72,6 +75,17 @@ func TestNarrow(t *testing.T) {
 	p.doClick("[popovertarget=language-menu]")
 	p.verifyVisible("#language-menu")
 	p.verifyNoOverflow("/runs with a menu")
+}
+
+// verifyTablesFit: no column of a table is beyond its card, where nobody looks for it.
+func (p *person) verifyTablesFit(path string) {
+	p.t.Helper()
+	culprit, err := p.page.Evaluate(`() => [...document.querySelectorAll(".table-wrap")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+		.map((e) => e.querySelector("table").className + " is " + e.scrollWidth + " wide in " + e.clientWidth).join(", ")`)
+	require.NoError(p.t, err)
+	if culprit != "" {
+		p.t.Errorf("%s: %s", path, culprit)
+	}
 }
 
 // verifyNoOverflow says which element sticks out when the page scrolls sideways.
@@ -109,4 +123,53 @@ func (p *person) verifyPolicy(path string, resp playwright.Response) {
 			require.False(p.t, strings.HasPrefix(strings.TrimSpace(a.Val), "javascript:"), "%s at %s", a.Val, path)
 		}
 	})
+}
+
+// TestNothingMoves: while a live page is looked at and runs come and go, what is on it
+// stays where it is.
+func TestNothingMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, name := range []string{"Fast", "Failing", "Slow"} {
+		id := w.addJob(name, map[string]any{"scheduleType": "CRON", "scheduleConf": "* * * * * ?", "executorHandler": []string{"demo.hello", "demo.fail", "demo.sleep"}[i], "executorParam": "1s"})
+		w.api("startJob", map[string]any{"id": number(t, id)})
+	}
+	w.until("many runs were made", func() bool { return strings.Count(w.text("/runs"), `data-testid="run-row"`) >= 30 })
+	for _, size := range [][2]int{{1280, 800}, {390, 844}} {
+		p := w.someone()
+		require.NoError(t, p.page.SetViewportSize(size[0], size[1]))
+		for _, path := range []string{"/", "/jobs", "/runs"} {
+			p.doOpen(path)
+			_, err := p.page.Evaluate(`() => {
+				window.shift = 0;
+				window.moved = [];
+				new PerformanceObserver((list) => list.getEntries().forEach((e) => {
+					if (e.hadRecentInput) return;
+					window.shift += e.value;
+					window.moved.push(...e.sources.map((s) => s.node?.nodeName + "." + s.node?.className + " from " + s.previousRect.y + " to " + s.currentRect.y));
+				})).observe({ type: "layout-shift" });
+			}`)
+			require.NoError(t, err)
+			seen := map[string]bool{} // texts of the panel: it is drawn anew several times
+			p.until("the page was drawn anew", func() bool {
+				seen[p.textOf("main")] = true
+				return len(seen) > 5
+			})
+			shift, err := p.page.Evaluate(`() => window.shift`)
+			require.NoError(t, err)
+			moved, err := p.page.Evaluate(`() => window.moved.slice(0, 6).join("; ")`)
+			require.NoError(t, err)
+			require.Less(t, asFloat(shift), 0.02, "%s at %d: %v", path, size[0], moved)
+		}
+	}
+}
+
+func asFloat(v any) float64 {
+	switch x := v.(type) {
+	case int:
+		return float64(x)
+	case float64:
+		return x
+	}
+	return -1
 }
