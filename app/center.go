@@ -156,7 +156,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	})
 	c.Jobs = jobs.New(jobs.Options{
 		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Location: loc, Logger: c.log.With("part", "jobs"),
-		AliveFor: cfg.RegistryTimeout,
+		AliveFor: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
 	english := texts.Localizer("en")
 	machine := api.New(api.Options{

@@ -43,8 +43,8 @@ func TestInvalidJobForm(t *testing.T) {
 	p.verifyCount(".invalid-feedback", 1)
 	p.doFill("#schedule_conf", "0 0 9 ? * MON-FRI")
 	p.doClick(".form-actions button")
-	p.verifyAt("/jobs")
-	p.verifyText("[data-testid=job-row]", "Mended")
+	p.verifyAt("/jobs/1")
+	p.verifyText("[data-testid=job-name]", "Mended")
 }
 
 // TestPreview says while typing what is wrong, what never fires and what fires when.
@@ -87,7 +87,7 @@ func TestConflict(t *testing.T) {
 	p.verifyValue("#name", "Changed by a script")
 }
 
-// TestDelete asks first.
+// TestDelete asks first, and Enter does not delete.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,6 +103,21 @@ func TestDelete(t *testing.T) {
 	p.verifyCount("[data-testid=job-row]", 1)
 	p.doClick("[data-testid=job-row] button[popovertarget]")
 	p.doClick("[data-testid=delete-job]")
+	p.verifyFocused("[data-testid=confirm] [data-close]")
+	require.NoError(t, p.page.Keyboard().Press("Enter"))
+	p.verifyCount("#dialog[open]", 0)
+	p.verifyCount("[data-testid=job-row]", 1)
+	w.api("triggerJob", map[string]any{"id": 1, "executorParam": ""})
+	p.doClick("[data-testid=job-row] a.name")
+	p.doClick("[data-testid=delete-job]")
+	p.verifyText("[data-testid=delete-facts]", "Its 1 run stays under its name")
 	p.doClick("[data-testid=confirm] button")
+	p.verifyAt("/jobs")
+	p.verifyText("[data-testid=toast]", "Job Old is deleted.")
 	p.verifyCount("[data-testid=job-row]", 0)
+	p.doOpen("/runs")
+	p.verifyText("[data-testid=run-row] .c-job", "Old")
+	p.verifyText("[data-testid=run-row] .c-job", "deleted")
+	p.expectProblem("404")
+	require.Equal(t, 404, p.doOpen("/jobs/1").Status())
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// TestPictures takes pictures of dashboard, run list and one run of each reason, in three
+// TestPictures takes pictures of dashboard, run list, job page and one run of each reason, in three
 // languages, wide and narrow, light and dark, for people to look at:
 //
 //	CARILLON_PICTURES=/tmp/pictures go test -tags screenshots -run TestPictures ./e2e
@@ -26,7 +26,8 @@ func TestPictures(t *testing.T) {
 	}
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	w, st := seededWorld(t)
-	pages := map[string]string{"dashboard": "/", "runs": "/runs?fires=1", "failed": "/runs?status=failed", "missed": "/runs?status=missed", "planned": "/runs/1"}
+	pages := map[string]string{"dashboard": "/", "runs": "/runs?fires=1", "failed": "/runs?status=failed", "missed": "/runs?status=missed", "planned": "/runs/1",
+		"job": "/jobs/1", "job-run": "/jobs/1/run", "job-delete": "/jobs/1/delete", "job-note": "/jobs/1/note"}
 	for _, r := range model.Reasons() {
 		list, err := st.Runs(t.Context(), model.RunFilter{Reason: r.Code, Limit: 1})
 		require.NoError(t, err)

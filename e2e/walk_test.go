@@ -29,8 +29,10 @@ func TestWalk(t *testing.T) {
 	p.verifyCount("[data-testid=preview] li time", 5)
 	p.doClick(".form-actions button")
 
-	p.verifyAt("/jobs")
+	p.verifyAt("/jobs/1")
 	p.verifyText("[data-testid=toast]", "Job Greet the world is added.")
+	p.verifyText("[data-testid=job-words]", "every 2 s")
+	p.doClick("[data-testid=nav-jobs]")
 	row := "[data-testid=job-row]:has-text('Greet the world')"
 	p.verifyText(row+" [data-testid=job-status]", "stopped")
 	p.doClick(row + " [data-testid=start-job]")
@@ -67,7 +69,7 @@ func TestRunOnce(t *testing.T) {
 	p.doClick("[data-testid=run-once]")
 	p.verifyValue("[data-testid=run-once-form] #param", "1h")
 	p.doFill("[data-testid=run-once-form] #param", "4s")
-	p.doClick("[data-testid=run-once-form] button")
+	p.doClick("[data-testid=run-now]")
 
 	p.verifyAt("/runs/1")
 	p.verifyText("h1 [data-testid=result]", "running")
@@ -105,6 +107,11 @@ func TestWhyARunFailed(t *testing.T) {
 	p.doOpen("/")
 	p.verifyText("[data-testid=attention]", "Broken · 2 failed since")
 	p.verifyText("[data-testid=failing-count]", "1")
+	p.doClick("[data-testid=trouble-job]")
+	p.verifyAt("/jobs/1")
+	p.verifyText("[data-testid=failing]", "Failing for 2 runs, since")
+	p.verifyText("[data-testid=failing]", "no success is stored")
+	p.doGoBack()
 	p.doClick("[data-testid=trouble]")
 	p.verifyAt("/runs/2")
 	p.verifyText("[data-testid=run-message] strong", "line 17: want 5 columns")

@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{now: time.Date(2026, 1, 1, 12, 0, 0, 500e6, time.UTC), out: &outside{}}
 	w.store = storetest.OpenURL(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), time.UTC)
 	w.Service = jobs.New(jobs.Options{
-		Store: w.store, Ringer: w.out, Executors: w.out, Now: func() time.Time { return w.now }, Location: time.UTC,
+		Store: w.store, Ringer: w.out, Executors: w.out, Now: func() time.Time { return w.now }, Location: time.UTC, RetentionDays: 30,
 	})
 	w.group = storetest.Group(t, w.store, "app-one", "http://10.0.0.1:9999/")
 	return w

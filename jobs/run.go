@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -160,8 +161,16 @@ func (s *Service) nameRuns(ctx context.Context, runs []model.Run) error {
 		}
 	}
 	names, err := s.store.NamesOfJobs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	ids = slices.DeleteFunc(ids, func(id int) bool { _, there := names[id]; return there })
+	gone, err := s.store.GoneJobs(ctx, ids)
 	for i := range runs {
-		runs[i].JobName = names[runs[i].JobID]
+		name, there := names[runs[i].JobID]
+		if runs[i].JobName, runs[i].JobGone = name, !there; !there {
+			runs[i].JobName = gone[runs[i].JobID]
+		}
 	}
 	return err
 }
@@ -181,6 +190,12 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 		d.Run.JobName = j.Name
 	case model.CodeOf(err) != model.CodeNotFound:
 		return d, err
+	default:
+		gone, err := s.store.GoneJobs(ctx, []int{r.JobID})
+		if err != nil {
+			return d, err
+		}
+		d.Run.JobName, d.Run.JobGone = gone[r.JobID], true
 	}
 	if g, err := s.store.Group(ctx, r.GroupID); err == nil {
 		d.GroupTitle = g.Title

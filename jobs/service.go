@@ -19,6 +19,11 @@ type Store interface {
 	CountPlanned(ctx context.Context, f model.RunFilter, nowMS int64, limit int) (int, error)
 	JobsByName(ctx context.Context, groupID int, names []string) ([]model.Job, error)
 	NamesOfJobs(ctx context.Context, ids []int) (map[int]string, error)
+	JobNote(ctx context.Context, id int) (string, error)
+	SetJobNote(ctx context.Context, id int, old, note string) error
+	GoneJobs(ctx context.Context, ids []int) (map[int]string, error)
+	ParentJobs(ctx context.Context, jobID int, groups []int, limit int) ([]model.Job, error)
+	JobsBrief(ctx context.Context, ids []int) ([]model.Job, error)
 	InsertJob(ctx context.Context, j *model.Job) (int, error)
 	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error
 	SetJobStatus(ctx context.Context, id int, version int64, status model.JobStatus, nextMS int64, now time.Time) error
@@ -35,6 +40,12 @@ type Store interface {
 	LinkedRuns(ctx context.Context, r *model.Run, groups []int, limit int) ([]model.Run, error)
 	MarkKill(ctx context.Context, r *model.Run) (bool, error)
 	TakeBack(ctx context.Context, id int64, name string, now time.Time) error
+	LatestRuns(ctx context.Context, jobID, limit int) ([]model.Run, error)
+	RunsWithTexts(ctx context.Context, ids []int64) ([]model.Run, error)
+	OlderFailures(ctx context.Context, jobID int, beforeID int64) (model.Failures, error)
+	WaitingRuns(ctx context.Context, jobID int, now int64, limit int) (model.Waiting, error)
+	HandRuns(ctx context.Context, jobID, limit int) ([]model.Run, error)
+	CountRunsOf(ctx context.Context, jobID, most int) (int, error)
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)
 
 	Groups(ctx context.Context, groups []int) ([]model.Group, error)
@@ -45,6 +56,7 @@ type Store interface {
 	DeleteGroup(ctx context.Context, id int) error
 	JobsPerGroup(ctx context.Context) (map[int]int, error)
 	Registrations(ctx context.Context) ([]model.Registration, error)
+	AppRegistrations(ctx context.Context, appName string) ([]model.Registration, error)
 	Register(ctx context.Context, reg model.Registration, aliveSince time.Time) error
 	Deregister(ctx context.Context, reg model.Registration, aliveSince time.Time) error
 
@@ -86,6 +98,8 @@ type Service struct {
 	aliveFor  time.Duration
 	throttle  *throttle
 	gate      *gate
+
+	retentionDays int
 }
 
 // Options build a Service.
@@ -98,12 +112,15 @@ type Options struct {
 	Logger    *slog.Logger
 	// AliveFor is how long a registration counts without a beat; default 90 s.
 	AliveFor time.Duration
+	// RetentionDays is how many days runs are kept, 0 = for ever.
+	RetentionDays int
 }
 
 // New builds a Service.
 func New(o Options) *Service {
 	s := &Service{
 		store: o.Store, ringer: o.Ringer, executors: o.Executors, now: o.Now, loc: o.Location, log: o.Logger, aliveFor: o.AliveFor,
+		retentionDays: o.RetentionDays,
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -147,3 +147,44 @@ type Dashboard struct {
 	Next       []model.Job // next to fire, at most 8
 	Centers    []model.Node
 }
+
+// JobDetail is everything about one job that changes by itself.
+type JobDetail struct {
+	Job      model.Job
+	Group    model.Group // no id when the executor is gone
+	Fires    []time.Time // the next ones, in the zone of the schedule; empty = none
+	FireZone string
+	Recent   []model.Run // newest last, at most 100, without texts, none that is planned
+	Last     []model.Run // the newest of them first, at most 8, with texts
+	Streak   model.Failures
+	Waiting  model.Waiting
+	Nodes    []ExecutorNode // addresses of its executor, living ones first
+}
+
+// Relatives are the jobs beside a job. A child that is gone, or that the actor may not
+// see, has its id only.
+type Relatives struct{ Parents, Children []model.Job }
+
+// JobEnd is what deleting a job would do.
+type JobEnd struct {
+	Job model.Job
+	Relatives
+	Runs      int       // how many of its runs are stored
+	RunsMore  bool      // and there are more
+	RunsUntil time.Time // when the last of them is removed; zero = never
+	Planned   int       // runs that are planned and not sent
+}
+
+// RunChoices is what a run by hand may be given.
+type RunChoices struct {
+	Nodes  []ExecutorNode
+	Typed  bool        // the addresses were typed by a person and need no beat
+	Params []UsedParam // different ones, newest first, at most 5
+}
+
+// UsedParam is a parameter that a run by hand had.
+type UsedParam struct {
+	RunID int64
+	At    time.Time
+	Param string
+}

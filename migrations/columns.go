@@ -75,6 +75,16 @@ func aheadColumns() []column {
 	}
 }
 
+// pageColumns: what people leave for each other on the page of a job.
+func pageColumns() []column {
+	return []column{{"xxl_job_info", "carillon_note", "TEXT NULL"}} // for on-call, Markdown
+}
+
+// pageIndexes finds the parents of a job: few jobs have children.
+func pageIndexes() []index {
+	return []index{{"xxl_job_info", "carillon_children", "child_jobid", false}}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

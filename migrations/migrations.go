@@ -134,7 +134,8 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	trust := goose.NewGoMigration(5, &goose.GoFunc{RunDB: addCarillonColumns(engine, trustColumns(), trustIndexes())}, nil)
 	lean := goose.NewGoMigration(6, &goose.GoFunc{RunDB: leanIndexes(engine)}, nil)
 	truth := goose.NewGoMigration(7, &goose.GoFunc{RunDB: addCarillonColumns(engine, truthColumns(), nil)}, nil)
+	page := goose.NewGoMigration(11, &goose.GoFunc{RunDB: addCarillonColumns(engine, pageColumns(), pageIndexes())}, nil)
 	ahead := goose.NewGoMigration(8, &goose.GoFunc{RunDB: addCarillonColumns(engine, aheadColumns(), nil)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page))
 }

@@ -71,6 +71,7 @@ type Run struct {
 	Lineage     string // job ids from the first parent down to this job, "3>7>9"; empty = no parent
 	MissedFires int    // of a missed run: how many fires it stands for; 0 = one
 	JobName     string // filled by list queries
+	JobGone     bool   // filled with the name: the job was deleted
 	Note        Note   // what the center says of the run, and whom it asked
 	RetryOf     int64  // of a retry that is not written down yet: the attempt before it
 	Corrected   bool   // while a late result is stored: the center had declared the run lost

@@ -346,9 +346,15 @@ func (s *Store) SetJobStatus(ctx context.Context, id int, version int64, status 
 }
 
 // DeleteJob removes the job and its script history and cancels its planned
-// runs. Runs that were made stay until the retention ends them.
+// runs. Runs that were made stay until the retention ends them, and the name of the
+// job with them.
 func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO carillon_gone (job_id, name, deleted_at) SELECT id, job_desc, ? FROM xxl_job_info WHERE id = ?`+
+			s.d.upsert("job_id", "name", "deleted_at"), now.UnixMilli(), id)
+		if err != nil {
+			return err
+		}
 		res, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_info WHERE id = ?`, id)
 		if err := changedOne(res, err, "error.job_not_found"); err != nil {
 			return err

@@ -283,7 +283,8 @@ func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 // JobForm is the form of a new or an existing job.
 type JobForm struct {
 	Page
-	ID       int // 0 = new
+	ID       int    // 0 = new
+	Name     string // of it, or of the copied one, as it is stored
 	CopyOf   int
 	Values   map[string]string
 	Errors   map[string]string
@@ -359,14 +360,26 @@ func (v JobForm) retryOptions() []Option {
 	return []Option{{RetryFixed, v.T("form.retry_fixed")}, {RetryGrowing, v.T("form.retry_growing")}}
 }
 
-func (v JobForm) heading() string {
+// Heading is the title of the form.
+func (v JobForm) Heading() string {
 	switch {
 	case v.ID > 0:
-		return v.T("form.edit", "ID", v.ID)
+		return v.T("form.edit", "Name", v.Name)
 	case v.CopyOf > 0:
-		return v.T("form.copy", "ID", v.CopyOf)
+		return v.T("form.copy", "Name", v.Name)
 	}
 	return v.T("form.new")
+}
+
+// leaveURL is where a person goes who does not save.
+func (v JobForm) leaveURL() string {
+	switch {
+	case v.ID > 0:
+		return v.URL("/jobs/" + itoa(v.ID))
+	case v.CopyOf > 0:
+		return v.URL("/jobs/" + itoa(v.CopyOf))
+	}
+	return v.URL("/jobs")
 }
 
 func (v JobForm) action() string {

@@ -221,6 +221,11 @@ func (v RunView) jobName() string {
 	return v.T("runs.job_gone", "ID", v.Run.JobID)
 }
 
+// PageTitle tells the tabs of a browser apart: result, job and run.
+func (v RunView) PageTitle() string {
+	return v.T("result."+string(v.Run.Result())) + " · " + v.jobName() + " · " + v.T("run.title", "ID", v.Run.ID)
+}
+
 // message is what a person reads first: why it ended as it did.
 func (v RunView) message() string { return cmp.Or(v.Theirs, v.Ours) }
 

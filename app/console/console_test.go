@@ -144,8 +144,11 @@ func TestPages(t *testing.T) {
 		{"/jobs?all=1", olga, 200, []string{"Exchange rates"}, []string{"Warehouse export", "Business intelligence"}},
 		{"/jobs?q=zzz", admin, 200, []string{"#empty", "Clear filter"}, []string{"#job-row"}},
 		{"/jobs/new", olga, 200, []string{"#job-form", "Finance"}, []string{"Business intelligence"}},
-		{"/jobs/new?copy=1031", admin, 200, []string{"Copy of job 1031", "echo &#34;export $1&#34;"}, nil},
-		{"/jobs/1030/edit", admin, 200, []string{"Edit job 1030", "Europe/London"}, nil},
+		{"/jobs/new?copy=1031", admin, 200, []string{"Copy of Warehouse export", "echo &#34;export $1&#34;"}, nil},
+		{"/jobs/1031", admin, 200, []string{"#job-name", "#job-strip", "#job-next", "#job-nodes", "#job-note", "#job-settings", "Warehouse export"}, nil},
+		{"/jobs/1031", olga, 404, []string{"#error"}, []string{"Warehouse export"}},
+		{"/jobs/1030/note", olga, 200, []string{"#note-form"}, nil},
+		{"/jobs/1030/edit", admin, 200, []string{"Edit Invoice mail run", "Europe/London"}, nil},
 		{"/jobs/1031/edit", olga, 404, []string{"#error"}, []string{"Warehouse export"}},
 		{"/jobs/1039/delete", olga, 200, []string{"#confirm", "Exchange rates"}, nil},
 		{"/jobs/1039/run", olga, 200, []string{"#run-once-form", "Exchange rates", "source=ecb"}, nil},
@@ -312,7 +315,7 @@ func TestSessions(t *testing.T) {
 
 func TestTextsSayWhatHappens(t *testing.T) {
 	s := newSite(t).login("admin")
-	assert.Contains(t, text(t, s.get("/jobs/1042/delete")), "Runs that were made stay", "a deleted job keeps its history")
+	assert.Contains(t, text(t, s.get("/jobs/1042/delete")), "Its 129 runs stay", "a deleted job keeps its history")
 	assert.Contains(t, text(t, s.get("/users")), "carillon user reset-password", "that is all the command can do")
 }
 

@@ -21,6 +21,7 @@ type fake struct {
 	groups   []model.Group
 	jobs     []model.Job
 	runs     []model.Run
+	notes    map[int]string
 	logs     map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever
 	calls    []string
 	err      error // answered by the next change

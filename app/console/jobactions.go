@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
 )
@@ -35,11 +34,18 @@ func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, in
 	}
 	toast := views.Toast{Kind: "ok", Text: r.loc.T(key, "Name", j.Name)}
 	if undo == "" {
+		if r.FormValue("from") == "job" { // its page is gone
+			return r.leaveWith(c.path("/jobs"), toast)
+		}
 		return r.doneWith(c.path("/jobs"), toast)
 	}
 	toast.Undo, toast.Row = c.path("/jobs/"+strconv.Itoa(j.ID)+undo), views.JobRowID(j.ID)
 	if r.Request().Header.Get("HX-Target") != toast.Row {
-		return r.doneWith(c.path("/jobs"), toast)
+		to := c.path("/jobs")
+		if r.FormValue("from") == "job" {
+			to = c.path("/jobs/" + strconv.Itoa(j.ID))
+		}
+		return r.doneWith(to, toast)
 	}
 	row, err := c.svc.JobRow(r.Request().Context(), r.actor(), j.ID)
 	if err != nil {
@@ -58,68 +64,20 @@ func (c *Console) pathJob(r *request) (model.Job, error) {
 	return c.svc.Job(r.Request().Context(), r.actor(), id)
 }
 
+// jobDeleteForm says what would go, what stays and which jobs are beside it.
 func (c *Console) jobDeleteForm(r *request) error {
-	j, err := c.pathJob(r)
+	id, err := r.jobID()
 	if err != nil {
 		return err
 	}
-	v := views.Confirm{
-		Page: r.page("jobs", r.loc.T("jobs.delete_title")), Heading: r.loc.T("jobs.delete_title"),
-		Text: r.loc.T("jobs.delete_text", "ID", j.ID, "Name", j.Name), Button: r.loc.T("action.delete"),
-		Action: c.path("/jobs/" + strconv.Itoa(j.ID) + "/delete"), Cancel: c.path("/jobs"),
-	}
-	return r.pageOr(http.StatusOK, views.ConfirmPage(v), views.ConfirmFragment(v))
-}
-
-// runOnceForm asks for parameter and addresses. With from=RUN the parameter is
-// the one of that run, so that it can be made again.
-func (c *Console) runOnceForm(r *request) error {
-	j, err := c.pathJob(r)
+	e, err := c.svc.JobEnd(r.Request().Context(), r.actor(), id)
 	if err != nil {
 		return err
 	}
-	v := views.RunOnce{ID: j.ID, Name: j.Name, Param: j.Param}
-	if from, err := strconv.ParseInt(r.QueryParam("from"), 10, 64); err == nil {
-		d, err := c.svc.Run(r.Request().Context(), r.actor(), from)
-		if err != nil {
-			return err
-		}
-		if d.Run.JobID == j.ID {
-			v.Param = d.Run.Param
-		}
+	v := views.JobDelete{
+		Page: r.page("jobs", r.loc.T("jobs.delete_title", "Name", e.Job.Name)), ID: e.Job.ID, Name: e.Job.Name, Running: e.Job.Status == model.JobRunning,
+		Runs: e.Runs, RunsMore: e.RunsMore, RunsUntil: e.RunsUntil, Planned: e.Planned, FromPage: r.QueryParam("from") == "job",
+		Parents: relatedJobs(e.Parents), Children: relatedJobs(e.Children),
 	}
-	return c.drawRunOnce(r, http.StatusOK, v)
-}
-
-func (c *Console) drawRunOnce(r *request, status int, v views.RunOnce) error {
-	v.Page = r.page("jobs", r.loc.T("runonce.title"))
-	return r.pageOr(status, views.RunOncePage(v), views.RunOnceFragment(v))
-}
-
-// runOnce makes the run and leads to its page.
-func (c *Console) runOnce(r *request) error {
-	j, err := c.pathJob(r)
-	if err != nil {
-		return err
-	}
-	param := r.FormValue("param")
-	run, err := c.svc.RunNow(r.Request().Context(), r.actor(), j.ID, jobs.RunInput{
-		Param: &param, Addresses: r.FormValue("addresses"), Trigger: model.TriggerManual,
-	})
-	if model.CodeOf(err) == model.CodeInvalid {
-		fields := fieldMessages(r.loc, err)
-		v := views.RunOnce{
-			ID: j.ID, Name: j.Name, Param: param, Addresses: r.FormValue("addresses"),
-			ParamError: fields["param"], AddressesError: fields["addresses"],
-		}
-		if len(fields) == 0 {
-			v.Message = message(r.loc, err)
-		}
-		return c.drawRunOnce(r, http.StatusUnprocessableEntity, v)
-	}
-	if err != nil {
-		return err
-	}
-	id := strconv.FormatInt(run, 10)
-	return r.leave(c.path("/runs/"+id), r.loc.T("runonce.done", "ID", run))
+	return r.pageOr(http.StatusOK, views.JobDeletePage(v), views.JobDeleteFragment(v))
 }

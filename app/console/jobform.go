@@ -112,17 +112,17 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 
 // jobNew shows the form with defaults, or with the values of another job.
 func (c *Console) jobNew(r *request) error {
-	in, copyOf := jobs.NewJobInput(), r.queryInt("copy")
+	in, copyOf, original := jobs.NewJobInput(), r.queryInt("copy"), ""
 	in.GroupID, in.Author = r.queryInt("executor"), r.user.Name
 	if copyOf > 0 {
 		j, err := c.svc.Job(r.Request().Context(), r.actor(), copyOf)
 		if err != nil {
 			return err
 		}
-		in = inputOf(j)
+		in, original = inputOf(j), j.Name
 		in.Version = 0
 	}
-	return c.drawJob(r, http.StatusOK, views.JobForm{CopyOf: copyOf, Values: formOf(in)})
+	return c.drawJob(r, http.StatusOK, views.JobForm{CopyOf: copyOf, Name: original, Values: formOf(in)})
 }
 
 func (c *Console) jobEdit(r *request) error {
@@ -134,7 +134,7 @@ func (c *Console) jobEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Values: formOf(inputOf(j))})
+	return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Name: j.Name, Values: formOf(inputOf(j))})
 }
 
 // drawJob draws the form with the executors on offer and the preview.
@@ -143,11 +143,8 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 	if err != nil {
 		return err
 	}
-	title := r.loc.T("form.new")
-	if v.ID > 0 {
-		title = r.loc.T("form.edit", "ID", v.ID)
-	}
-	v.Page, v.Groups = r.page("jobs", title), page.Groups
+	v.Page, v.Groups = r.page("jobs", ""), page.Groups
+	v.Title = v.Heading()
 	if v.ID == 0 && len(page.Groups) == 1 && v.Values["group"] == "" {
 		v.Values["group"] = strconv.Itoa(page.Groups[0].ID) // nothing to choose from
 	}
@@ -180,11 +177,11 @@ func (c *Console) jobPreview(r *request) error {
 
 func (c *Console) jobAdd(r *request) error {
 	in, values, bad := bindJob(r)
-	_, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
+	id, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
 	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, 0, values, err)
 	}
-	return r.leave(c.path("/jobs"), r.loc.T("jobs.added", "Name", in.Name))
+	return r.leave(c.path("/jobs/"+strconv.Itoa(id)), r.loc.T("jobs.added", "Name", in.Name))
 }
 
 func (c *Console) jobUpdate(r *request) error {
@@ -197,7 +194,7 @@ func (c *Console) jobUpdate(r *request) error {
 	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, id, values, err)
 	}
-	return r.leave(c.path("/jobs"), r.loc.T("jobs.saved", "Name", in.Name))
+	return r.leave(c.path("/jobs/"+strconv.Itoa(id)), r.loc.T("jobs.saved", "Name", in.Name))
 }
 
 // withNumbers puts what is no number at all into the complaints about the form.
@@ -218,9 +215,21 @@ func withNumbers(err error, bad *model.Error) error {
 	return e
 }
 
+// storedName is the name of a job as others see it, while the form says another.
+func (c *Console) storedName(r *request, id int) string {
+	if id == 0 {
+		return ""
+	}
+	j, err := c.svc.Job(r.Request().Context(), r.actor(), id)
+	if err != nil {
+		return "" // the answer of the save says what is wrong
+	}
+	return j.Name
+}
+
 // redrawJob shows the form again with what was typed and what is wrong.
 func (c *Console) redrawJob(r *request, id int, values map[string]string, err error) error {
-	v := views.JobForm{ID: id, Values: values, Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
+	v := views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
 	switch model.CodeOf(err) {
 	case model.CodeConflict:
 		v.Conflict = true

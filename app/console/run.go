@@ -60,6 +60,7 @@ func (c *Console) run(r *request) error {
 		TriggerText: plainText(d.Run, d.Run.TriggerMsg),
 		FailingMS:   d.FailingMS, FailingRuns: d.FailingRuns, FailingMore: d.FailingRuns >= jobs.MostFailures, SucceededMS: d.SucceededMS,
 	}
+	v.Title = v.PageTitle()
 	v.Theirs, v.Ours = views.Cause(r.loc, r.now.Location(), d.Run, func(s string) string { return plainText(d.Run, s) })
 	if r.htmx() && r.QueryParam("wait") == "log" && (v.HasLog() || !d.Run.Open()) {
 		r.Response().Header().Set("HX-Refresh", "true")

@@ -20,6 +20,12 @@ type Service interface {
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
 	JobRow(ctx context.Context, actor model.Actor, id int) (jobs.JobRow, error)
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
+	JobDetail(ctx context.Context, actor model.Actor, id int) (jobs.JobDetail, error)
+	JobRelatives(ctx context.Context, actor model.Actor, j model.Job) (jobs.Relatives, error)
+	JobNote(ctx context.Context, actor model.Actor, id int) (jobs.JobNote, error)
+	SetJobNote(ctx context.Context, actor model.Actor, id int, text, seen string) error
+	JobEnd(ctx context.Context, actor model.Actor, id int) (jobs.JobEnd, error)
+	RunChoices(ctx context.Context, actor model.Actor, id int) (jobs.RunChoices, error)
 	AddJob(ctx context.Context, actor model.Actor, in jobs.JobInput) (int, error)
 	UpdateJob(ctx context.Context, actor model.Actor, id int, in jobs.JobInput) error
 	DeleteJob(ctx context.Context, actor model.Actor, id int) error

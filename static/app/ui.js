@@ -150,6 +150,20 @@ document.querySelectorAll("[data-job-form]").forEach((form) => {
   form.addEventListener("change", () => showFields(form));
 });
 
+// --- pictures whose parts are links ---------------------------------------
+
+// One of them is in the tab order; the arrow keys go on from it.
+document.addEventListener("keydown", (e) => {
+  const here = e.target.closest?.("[data-arrows] a");
+  if (!here || e.ctrlKey || e.metaKey || e.altKey) return;
+  const all = [...here.closest("[data-arrows]").querySelectorAll("a")];
+  const at = all.indexOf(here);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1 }[e.key];
+  if (to === undefined || !all[to]) return;
+  e.preventDefault();
+  all[to].focus();
+});
+
 // --- keyboard -------------------------------------------------------------
 
 const places = { d: "/", j: "/jobs", r: "/runs", e: "/executors", u: "/users", n: "/jobs/new" };
