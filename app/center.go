@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -78,13 +79,17 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 			}
 		}
 	}()
-	if c.store, err = openStore(ctx, cfg.DatabaseFlags, cfg.Lang, log); err != nil {
+	texts, err := i18n.New(cfg.Lang)
+	if err != nil {
+		return nil, err
+	}
+	if c.store, err = openStoreIn(ctx, cfg.DatabaseFlags, texts.Localizer(cfg.Lang), log); err != nil {
 		return nil, err
 	}
 	if err := prepareSchema(ctx, c.store, cfg.Migrate, log); err != nil {
 		return nil, err
 	}
-	if err := c.build(cfg, listener, loc); err != nil {
+	if err := c.build(cfg, listener, loc, texts); err != nil {
 		return nil, err
 	}
 	if c.AdminPassword, err = c.Jobs.EnsureAdmin(ctx, cfg.AdminPassword); err != nil {
@@ -101,21 +106,25 @@ func Start(ctx context.Context, cfg ServeCmd, log *slog.Logger) (_ *Center, err 
 	}
 	go func() { c.served <- c.server.Serve(listener) }()
 	go c.keepHouse()
+	debug.FreeOSMemory() // what starting took is not needed any more
 	log.Info("center started", "url", c.URL, "config", &c.cfg)
 	return c, nil
 }
 
 // openStore opens the database; lang is the language of what the center writes into it.
 func openStore(ctx context.Context, f DatabaseFlags, lang string, log *slog.Logger) (*store.Store, error) {
-	loc, err := f.location()
-	if err != nil {
-		return nil, err
-	}
 	texts, err := i18n.New(lang)
 	if err != nil {
 		return nil, err
 	}
-	words := texts.Localizer(lang)
+	return openStoreIn(ctx, f, texts.Localizer(lang), log)
+}
+
+func openStoreIn(ctx context.Context, f DatabaseFlags, words *i18n.Localizer, log *slog.Logger) (*store.Store, error) {
+	loc, err := f.location()
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	return store.Open(ctx, store.Options{
@@ -138,15 +147,11 @@ func prepareSchema(ctx context.Context, st *store.Store, migrate bool, log *slog
 }
 
 // build wires the parts; nothing runs yet.
-func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) error {
+func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, texts *i18n.Bundle) error {
 	c.URL = "http://" + listener.Addr().String() + strings.TrimSuffix(cfg.BasePath, "/") + "/"
 	centerURL := strings.TrimSuffix(cfg.PublicURL, "/")
 	if centerURL == "" {
 		centerURL = "http://" + listener.Addr().String()
-	}
-	texts, err := i18n.New(cfg.Lang)
-	if err != nil {
-		return err
 	}
 	c.client = executorclient.New(executorclient.Options{Token: cfg.AccessToken, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
 	c.sched = scheduler.New(c.store, ringing{c.client}, scheduler.Config{
@@ -167,7 +172,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location) 
 	})
 	version := BuildInfo()
 	options := console.Options{
-		Service: c.Jobs, Sessions: c.store.Sessions(), Logger: c.log.With("part", "console"), BasePath: cfg.BasePath, Language: cfg.Lang,
+		Service: c.Jobs, Sessions: c.store.Sessions(), Logger: c.log.With("part", "console"), BasePath: cfg.BasePath, Texts: texts,
 		Secure: strings.HasPrefix(cfg.PublicURL, "https:"), CenterURL: centerURL,
 		Version: version.Version, Build: version.Build, GoVersion: version.Go,
 		SourceURL: "https://github.com/carillon-scheduler/carillon", Licence: "Apache-2.0",

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	goi18n "github.com/nicksnyder/go-i18n/v2/i18n"
@@ -16,7 +17,7 @@ import (
 //go:embed locales/*.json
 var locales embed.FS
 
-// Languages that texts exist in. English is also what a missing text falls back to.
+// Languages that texts exist in.
 const (
 	English  = "en"
 	ChineseS = "zh-Hans"
@@ -41,20 +42,14 @@ func New(deflt string) (*Bundle, error) {
 		deflt = ChineseS
 	}
 	b := &Bundle{byLang: map[string]*Localizer{}, deflt: deflt}
-	inner := goi18n.NewBundle(language.English)
-	known := map[string]bool{}
 	for _, lang := range Languages() {
-		file, err := inner.LoadMessageFileFS(locales, "locales/"+lang+".json")
-		if err != nil {
-			return nil, fmt.Errorf("i18n: %w", err)
-		}
-		for _, m := range file.Messages {
-			known[m.ID] = true
-		}
-		b.byLang[lang] = &Localizer{lang: lang, inner: goi18n.NewLocalizer(inner, lang, English), known: known}
+		b.byLang[lang] = &Localizer{lang: lang, load: sync.OnceValues(func() (*texts, error) { return load(lang) })}
 	}
 	if b.byLang[deflt] == nil {
 		return nil, fmt.Errorf("i18n: unknown language %q, use one of %s", deflt, strings.Join(Languages(), ", "))
+	}
+	if _, err := b.byLang[deflt].load(); err != nil {
+		return nil, err
 	}
 	b.offered = []string{deflt}
 	for _, lang := range Languages() {
@@ -68,6 +63,26 @@ func New(deflt string) (*Bundle, error) {
 	}
 	b.matcher = language.NewMatcher(tags)
 	return b, nil
+}
+
+// texts are those of one language. Each takes a megabyte or two, so it is read when
+// somebody first wants it. Every language has every text: a test says so.
+type texts struct {
+	inner *goi18n.Localizer
+	known map[string]bool
+}
+
+func load(lang string) (*texts, error) {
+	bundle := goi18n.NewBundle(language.English)
+	file, err := bundle.LoadMessageFileFS(locales, "locales/"+lang+".json")
+	if err != nil {
+		return &texts{inner: goi18n.NewLocalizer(bundle, lang)}, fmt.Errorf("i18n: %w", err)
+	}
+	known := make(map[string]bool, len(file.Messages))
+	for _, m := range file.Messages {
+		known[m.ID] = true
+	}
+	return &texts{inner: goi18n.NewLocalizer(bundle, lang), known: known}, nil
 }
 
 // Known reports whether texts exist in the language.
@@ -105,16 +120,20 @@ func (b *Bundle) Choose(user, cookie, acceptLanguage string) *Localizer {
 
 // Localizer gives the texts of one language. It is safe for concurrent use.
 type Localizer struct {
-	lang  string
-	inner *goi18n.Localizer
-	known map[string]bool
+	lang string
+	load func() (*texts, error)
+}
+
+func (l *Localizer) texts() *texts {
+	t, _ := l.load() // the texts are part of the program: tests have read all of them
+	return t
 }
 
 // Lang gives the language as used in the lang attribute of HTML.
 func (l *Localizer) Lang() string { return l.lang }
 
 // Has reports whether there is a text under the key.
-func (l *Localizer) Has(key string) bool { return l.known[key] }
+func (l *Localizer) Has(key string) bool { return l.texts().known[key] }
 
 // T gives the text under a key with arguments as key-value pairs. A key
 // without text gives a bland line, never the key itself.
@@ -144,13 +163,13 @@ func (l *Localizer) Error(key string, args map[string]any) string {
 			switch {
 			case strings.HasPrefix(s, "cron.err."):
 				v = l.cronReason(s, args)
-			case l.known[s]:
+			case l.texts().known[s]:
 				v = l.text(s, args, nil)
 			}
 		}
 		translated[name] = v
 	}
-	if !l.known[key] && strings.HasPrefix(key, "field.") {
+	if !l.texts().known[key] && strings.HasPrefix(key, "field.") {
 		key = "field.invalid"
 	}
 	return strings.ReplaceAll(l.text(key, translated, nil), missing, "?")
@@ -159,10 +178,10 @@ func (l *Localizer) Error(key string, args map[string]any) string {
 // cronReason says which field of an expression is wrong and why.
 func (l *Localizer) cronReason(key string, args map[string]any) string {
 	reason := l.text(key, args, nil)
-	if !l.known[key] || strings.Contains(reason, missing) {
+	if !l.texts().known[key] || strings.Contains(reason, missing) {
 		reason = l.text("cron.err.unknown", nil, nil)
 	}
-	if field, ok := args["Field"].(string); ok && l.known["cron.field."+field] {
+	if field, ok := args["Field"].(string); ok && l.texts().known["cron.field."+field] {
 		return l.T("cron.in_field", "Field", l.T("cron.field."+field), "Reason", reason)
 	}
 	return reason
@@ -172,12 +191,13 @@ func (l *Localizer) cronReason(key string, args map[string]any) string {
 const missing = "<no value>"
 
 func (l *Localizer) text(key string, args map[string]any, count any) string {
-	if !l.known[key] {
+	t := l.texts()
+	if !t.known[key] {
 		key = "error.unknown"
 	}
-	s, err := l.inner.Localize(&goi18n.LocalizeConfig{MessageID: key, TemplateData: args, PluralCount: count})
+	s, err := t.inner.Localize(&goi18n.LocalizeConfig{MessageID: key, TemplateData: args, PluralCount: count})
 	if s == "" && err != nil {
-		s, _ = l.inner.Localize(&goi18n.LocalizeConfig{MessageID: "error.unknown"})
+		s, _ = t.inner.Localize(&goi18n.LocalizeConfig{MessageID: "error.unknown"})
 	}
 	return s
 }

@@ -40,6 +40,7 @@ func computed() map[string][]saying {
 		},
 		"plan.go code":      {{code: "stands_for", args: []string{"Count", "From"}}, {code: "stands_for_at_least", args: []string{"Count", "From"}}},
 		"lost.go why":       nil, // what verdict returns
+		"batch.go reason":   {{code: model.ReasonPaused}, {code: model.ReasonCancelled}},
 		"cancel.go reason":  {{code: model.ReasonPaused}, {code: model.ReasonCancelled}},
 		"putback.go reason": {{code: model.ReasonPaused}, {code: model.ReasonCancelled}},
 	}

@@ -32,6 +32,7 @@ type Store interface {
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
 	CountRuns(ctx context.Context, f model.RunFilter, most int) (int, error)
+	SwitchJobs(ctx context.Context, list []model.JobSwitch, status model.JobStatus, now time.Time) ([]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	FailingJobs(ctx context.Context, groups []int, limit int) ([]model.FailingJob, error)
 	LastFailures(ctx context.Context, of map[int]model.Streak) (map[int]*model.Run, error)

@@ -112,6 +112,7 @@ func ChildIDList(text string) ([]int, error) {
 type JobFilter struct {
 	GroupID int
 	Groups  []int // when not nil: only jobs of these groups (permission)
+	IDs     []int // when not empty: only these
 	Status  *JobStatus
 	Failing bool // only jobs whose last fire has failed, and that nobody has stopped
 	// Scheduled leaves jobs without a schedule out: they are never started.
@@ -124,6 +125,13 @@ type JobFilter struct {
 	Sort                  JobSort
 	Offset                int
 	Limit                 int
+}
+
+// JobSwitch starts or stops a job as it was read.
+type JobSwitch struct {
+	ID      int
+	Version int64
+	NextMS  int64 // first fire, epoch ms; 0 when it is stopped
 }
 
 // JobSort is the order of a list of jobs.

@@ -187,6 +187,9 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	if f.GroupID != 0 {
 		where, args = where+" AND job_group = ?", append(args, f.GroupID)
 	}
+	if len(f.IDs) > 0 {
+		where, args = where+" AND id IN ("+marks(len(f.IDs))+")", append(args, anys(f.IDs)...)
+	}
 	if withStatus && f.Status != nil {
 		where, args = where+" AND trigger_status = ?", append(args, int(*f.Status))
 	}

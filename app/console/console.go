@@ -30,6 +30,8 @@ type Options struct {
 
 	// BasePath is the path below which the console lives, "/" or "" for the root.
 	BasePath string
+	// Texts are those of the console; nil = read them, with Language as the default.
+	Texts *i18n.Bundle
 	// Language is used when neither user nor browser has a wish; "" = zh-Hans.
 	Language string
 	// Secure marks cookies for HTTPS only: set it when people come by TLS.
@@ -90,9 +92,12 @@ func New(opt Options) (*Console, error) {
 	if opt.IPExtractor == nil {
 		opt.IPExtractor = echo.ExtractIPDirect()
 	}
-	texts, err := i18n.New(opt.Language)
-	if err != nil {
-		return nil, err
+	texts := opt.Texts
+	if texts == nil {
+		var err error
+		if texts, err = i18n.New(opt.Language); err != nil {
+			return nil, err
+		}
 	}
 	files, err := static.New()
 	if err != nil {

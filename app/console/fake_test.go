@@ -496,3 +496,41 @@ func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, erro
 	slices.SortFunc(d.Next, func(x, y model.Job) int { return int(x.NextMS - y.NextMS) })
 	return d, nil
 }
+
+func (f *fake) FindJobs(ctx context.Context, a model.Actor, m model.JobFilter) ([]model.Job, int, error) {
+	page, err := f.ListJobs(ctx, a, model.JobFilter{Groups: m.Groups, GroupID: m.GroupID, Status: m.Status, Text: m.Text, Limit: 1000})
+	var out []model.Job
+	for _, row := range page.Rows {
+		if len(m.IDs) == 0 || slices.Contains(m.IDs, row.ID) {
+			out = append(out, row.Job)
+		}
+	}
+	return out, len(out), err
+}
+
+func (f *fake) SwitchMany(_ context.Context, a model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error) {
+	var out []jobs.BatchItem
+	for _, id := range ids {
+		item := jobs.BatchItem{ID: int64(id), Err: model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)}
+		for i := range f.jobs {
+			if j := &f.jobs[i]; j.ID == id && a.Sees(j.GroupID) {
+				item.Name, item.Changed, item.Err = j.Name, j.Status != status, nil
+				j.Status = status
+			}
+		}
+		out = append(out, item)
+	}
+	return out, f.note("switch %v %d", ids, status)
+}
+
+func (f *fake) RunMany(_ context.Context, _ model.Actor, ids []int) ([]jobs.BatchItem, error) {
+	return nil, f.note("run %v", ids)
+}
+
+func (f *fake) DeleteMany(_ context.Context, _ model.Actor, ids []int) ([]jobs.BatchItem, error) {
+	return []jobs.BatchItem{{ID: int64(ids[0]), Name: "x", Changed: true}}, f.note("delete %v", ids)
+}
+
+func (f *fake) EachRun(_ context.Context, _ model.Actor, ids []int64, op jobs.RunsOp) ([]jobs.BatchItem, error) {
+	return []jobs.BatchItem{{ID: ids[0], Name: "x", Changed: true, NewID: 77}}, f.note("%s %v", op, ids)
+}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -11,15 +12,17 @@ import (
 )
 
 // bindJobFilter reads the filter of the job list from the address.
-func bindJobFilter(r *request) views.JobFilter {
+func bindJobFilter(r *request) views.JobFilter { return readJobFilter(r.QueryParams()) }
+
+func readJobFilter(q url.Values) views.JobFilter {
 	f := views.JobFilter{
-		GroupID: r.queryInt("executor"), Text: searchText(r.QueryParam("q")),
-		Page: max(1, r.queryInt("page")), PageSize: r.queryInt("size"),
+		GroupID: numberOf(q.Get("executor")), Text: searchText(q.Get("q")),
+		Page: max(1, numberOf(q.Get("page"))), PageSize: numberOf(q.Get("size")),
 	}
-	if s := r.QueryParam("status"); slices.Contains(views.JobStatuses(), s) {
+	if s := q.Get("status"); slices.Contains(views.JobStatuses(), s) {
 		f.Status = s
 	}
-	if s := model.JobSort(r.QueryParam("sort")); slices.Contains(model.JobSorts(), s) {
+	if s := model.JobSort(q.Get("sort")); slices.Contains(model.JobSorts(), s) {
 		f.Sort = s
 	}
 	if !slices.Contains(views.PageSizes(), f.PageSize) {

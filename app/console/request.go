@@ -96,8 +96,10 @@ func (r *request) jobID() (int, error) {
 }
 
 // queryInt gives a number of the query, or 0.
-func (r *request) queryInt(name string) int {
-	n, err := strconv.Atoi(r.QueryParam(name))
+func (r *request) queryInt(name string) int { return numberOf(r.QueryParam(name)) }
+
+func numberOf(text string) int {
+	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > model.MaxID {
 		return 0
 	}

@@ -46,6 +46,7 @@ func (c *Console) routes() {
 		{get, "/jobs", users, c.jobList},
 		{post, "/jobs", users, c.jobAdd},
 		{get, "/jobs/new", users, c.jobNew},
+		{post, "/jobs/batch", users, c.jobBatch},
 		{get, "/jobs/preview", users, c.jobPreview},
 		{get, "/jobs/export", users, c.jobExport},
 		{get, importPath, users, c.jobImportForm},
@@ -64,6 +65,7 @@ func (c *Console) routes() {
 
 		{get, "/runs", users, c.runList},
 		{get, "/runs/export", users, c.runExport},
+		{post, "/runs/batch", users, c.runBatch},
 		{get, "/runs/:id", users, c.run},
 		{get, "/runs/:id/log", users, c.runLog},
 		{get, logStreamPath, users, c.runLogStream},

@@ -18,6 +18,11 @@ type Service interface {
 	Users(ctx context.Context, actor model.Actor) ([]model.User, error)
 
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
+	FindJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.Job, int, error)
+	SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error)
+	RunMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
+	DeleteMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
+	EachRun(ctx context.Context, actor model.Actor, ids []int64, op jobs.RunsOp) ([]jobs.BatchItem, error)
 	JobRow(ctx context.Context, actor model.Actor, id int) (jobs.JobRow, error)
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
 	JobDetail(ctx context.Context, actor model.Actor, id int) (jobs.JobDetail, error)

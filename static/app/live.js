@@ -67,8 +67,13 @@ function flash() {
 }
 
 document.addEventListener("htmx:configRequest", (e) => {
-  const known = have.get(e.detail.elt.id);
-  if (known && e.detail.elt.matches("[data-live]")) e.detail.headers["Carillon-Have"] = known;
+  const panel = e.detail.elt;
+  if (!panel.matches("[data-live]")) return;
+  // What the panel says now: htmx learns of a new address only some time after the swap, and
+  // a poll in between would bring the list of before.
+  e.detail.path = panel.getAttribute("hx-get");
+  const known = have.get(panel.id);
+  if (known) e.detail.headers["Carillon-Have"] = known;
 });
 
 document.addEventListener("htmx:beforeSwap", (e) => {
@@ -83,7 +88,7 @@ document.addEventListener("htmx:beforeSwap", (e) => {
 function isRead(panel) {
   if (panel.dataset.hold === undefined || panel.dataset.flow) return false;
   const table = panel.querySelector("table");
-  return (table?.matches(":hover") || panel.contains(document.activeElement) || scrollY > 60 || !getSelection().isCollapsed) ?? false;
+  return (table?.matches(":hover") || panel.querySelector(".c-pick input:checked") || panel.contains(document.activeElement) || scrollY > 60 || !getSelection().isCollapsed) ?? false;
 }
 
 function holdBack(panel, html) {

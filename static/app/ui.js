@@ -133,7 +133,8 @@ if (window.Idiomorph) {
     get: () => document.activeElement?.matches("input, textarea, select") ?? false,
   });
   // The position of an open menu is ours, the server knows nothing of it.
-  defaults.callbacks.beforeAttributeUpdated = (name) => name !== "style";
+  // What is ticked stays ticked.
+  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "checked" && node.closest(".c-pick, .batch-bar"));
 }
 
 // --- forms ----------------------------------------------------------------

@@ -1,0 +1,38 @@
+// Many at once: all lines of a page, a range with Shift, how many are ticked.
+
+const boxes = () => [...document.querySelectorAll("tbody .c-pick input")];
+let last = null;
+
+function show() {
+  const all = boxes();
+  const n = all.filter((b) => b.checked).length;
+  for (const el of document.querySelectorAll("[data-picked]")) el.textContent = n;
+  const head = document.querySelector("[data-pick-all]");
+  if (!head) return;
+  head.checked = n > 0 && n === all.length;
+  head.indeterminate = n > 0 && n < all.length;
+}
+
+document.addEventListener("click", (e) => {
+  const box = e.target;
+  if (box.matches?.("[data-pick-all]")) boxes().forEach((b) => { b.checked = box.checked; });
+  if (box.matches?.("tbody .c-pick input")) {
+    const all = boxes();
+    const from = all.indexOf(last);
+    if (e.shiftKey && from >= 0) {
+      const to = all.indexOf(box);
+      all.slice(Math.min(from, to), Math.max(from, to) + 1).forEach((b) => { b.checked = box.checked; });
+    }
+    last = box;
+  }
+  show();
+});
+
+// What was done is done: the lines are let go.
+document.addEventListener("carillon:batch", () => {
+  boxes().forEach((b) => { b.checked = false; });
+  for (const all of document.querySelectorAll(".batch-bar [name=all]")) all.checked = false;
+  show();
+});
+document.addEventListener("htmx:afterSettle", show);
+show();
