@@ -165,6 +165,13 @@ document.addEventListener("keydown", (e) => {
   all[to].focus();
 });
 
+// Who types before the scripts are there is heard all the same.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const box of document.querySelectorAll("[data-search]")) {
+    if (box.value !== box.defaultValue) box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+});
+
 // --- keyboard -------------------------------------------------------------
 
 const places = { d: "/", j: "/jobs", r: "/runs", e: "/executors", u: "/users", n: "/jobs/new" };
