@@ -133,7 +133,8 @@ func (v Dashboard) fires(d model.Ledger, status model.RunStatus, reason string) 
 
 // Geometry of the day chart in user units.
 const (
-	chartLeft   = 46
+	chartLeft   = 8
+	chartRight  = 46 // the scales: the newest days are beside them, also where only those are seen
 	chartPitch  = 84
 	chartBar    = 40
 	upperTop    = 12
@@ -162,6 +163,7 @@ type dayChart struct {
 	Bars         []dayBar
 	Upper, Lower []tick
 	Width        string
+	Axis, End    string // where the scales stand, where the lines end
 }
 
 type tick struct{ Y, Label string }
@@ -193,7 +195,7 @@ func (v Dashboard) chart() dayChart {
 	}
 	c := dayChart{
 		Upper: ticks(top, upperTop, upperBottom), Lower: []tick{{itoa(lowerBottom), "0"}, {itoa(lowerTop), v.short(low)}},
-		Width: itoa(chartLeft + len(v.Days)*chartPitch),
+		Width: itoa(chartLeft + len(v.Days)*chartPitch + chartRight), Axis: itoa(chartLeft + len(v.Days)*chartPitch + 6), End: itoa(chartLeft + len(v.Days)*chartPitch),
 	}
 	for i, d := range v.Days {
 		x := chartLeft + i*chartPitch + (chartPitch-chartBar)/2

@@ -88,6 +88,11 @@ func (c *Console) routes() {
 		{get, "/*", users, c.notFound},
 	}
 	g := c.echo.Group(c.base)
+	// What browsers and robots ask for by themselves needs no login.
+	c.echo.GET("/favicon.ico", func(e echo.Context) error {
+		return e.Redirect(http.StatusFound, c.base+c.files.URL("logo.svg"))
+	})
+	c.echo.GET("/robots.txt", func(e echo.Context) error { return e.String(http.StatusOK, "User-agent: *\nDisallow: /\n") })
 	g.GET(static.Prefix+"*", echo.WrapHandler(c.files))
 	g.HEAD(static.Prefix+"*", echo.WrapHandler(c.files))
 	for _, r := range table {

@@ -258,7 +258,7 @@ func preparable(j *job) bool {
 // giveBack makes runs planned again that were claimed ahead and will not be sent by
 // this node: the stop hands them over with the others.
 func (d *Dispatcher) giveBack(ctx context.Context) {
-	jobs := slices.Concat(d.ahead.takeAll(), d.armed.takeAll())
+	jobs := slices.Concat(d.ahead.takeAll(), d.armed.takeAll(), d.gates.takeClaimed())
 	if len(jobs) == 0 {
 		return
 	}

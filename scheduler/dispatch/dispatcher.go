@@ -320,12 +320,6 @@ func (d *Dispatcher) place(ctx context.Context, l *lane, j *job) (at gateKey, ok
 		return at, false
 	case turnedAway:
 		d.letGo(j)
-		if !j.claimedAt.IsZero() {
-			d.unclaim(ctx, j)
-			d.inFlight.Delete(j.run.ID)
-			d.ring.forget(j.run.ID)
-			return at, false
-		}
 		d.ring.release(j.run.ID, now.Add(busyPause))
 		return at, false
 	}

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -102,7 +103,9 @@ func (g *gates) enter(k gateKey, j *job) passage {
 		g.m[k] = x
 	}
 	if x.inside >= k.lane.perAddress {
-		if len(x.parked) >= k.lane.perAddress*parkedPerPlace {
+		// What is claimed already waits here: to put it back, each run for itself, would be
+		// more work for the database the less time it has. The ring bounds how many there are.
+		if j.claimedAt.IsZero() && len(x.parked) >= k.lane.perAddress*parkedPerPlace {
 			return turnedAway
 		}
 		x.parked = append(x.parked, j)
@@ -110,6 +113,22 @@ func (g *gates) enter(k gateKey, j *job) passage {
 	}
 	x.inside++
 	return entered
+}
+
+// takeClaimed takes the jobs that wait with a claim made ahead: they are given back.
+func (g *gates) takeClaimed() (out []*job) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, x := range g.m {
+		x.parked = slices.DeleteFunc(x.parked, func(j *job) bool {
+			if j.claimedAt.IsZero() {
+				return false
+			}
+			out = append(out, j)
+			return true
+		})
+	}
+	return out
 }
 
 // leave makes room and returns a parked job that may try again, if any.

@@ -84,6 +84,7 @@ func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
 		require.Equal(t, parked, g.enter(at("x"), &job{}))
 	}
 	require.Equal(t, turnedAway, g.enter(at("x"), &job{}), "the rest waits on disk")
+	require.Equal(t, parked, g.enter(at("x"), &job{claimedAt: time.Now()}), "what is claimed waits here")
 	require.Same(t, b, g.leave(at("x")))
 	require.Equal(t, at("x"), b.called)
 	require.NotNil(t, g.next(at("x")), "b went elsewhere: another may come")

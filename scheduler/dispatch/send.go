@@ -26,10 +26,11 @@ func (d *Dispatcher) send(ctx context.Context, j *job) (out model.Dispatch, ok b
 	for again := false; ; again = true {
 		claimedAt := d.cfg.Now()
 		claimed, err := []bool{true}, error(nil)
-		if !again && !j.claimedAt.IsZero() {
+		switch ahead := !again && !j.claimedAt.IsZero(); {
+		case ahead && claimedAt.Sub(j.claimedAt) <= d.claimLease()/2:
 			claimedAt = j.claimedAt
-		} else {
-			claimed, err = d.claims.Do(ctx, model.Claim{RunID: id, Address: j.address, Again: again})
+		default: // one that waited for a place is claimed anew: others may have it
+			claimed, err = d.claims.Do(ctx, model.Claim{RunID: id, Address: j.address, Again: again || ahead})
 		}
 		if errors.Is(err, model.ErrBadRow) {
 			d.ring.forget(id)

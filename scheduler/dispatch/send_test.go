@@ -66,3 +66,50 @@ func TestAClaimThatIsTooOldIsNotSent(t *testing.T) {
 		<-done
 	})
 }
+
+// renewing is a store that remembers claims, and an executor that takes every call.
+type renewing struct {
+	Store
+	call.Executor
+	claims []model.Claim
+}
+
+func (r *renewing) ClaimRuns(_ context.Context, _ string, claims []model.Claim, _ int64) (map[int64]bool, error) {
+	got := map[int64]bool{}
+	for _, c := range claims {
+		r.claims = append(r.claims, c)
+		got[c.RunID] = c.RunID != 3 // which others have by now
+	}
+	return got, nil
+}
+
+func (r *renewing) Run(context.Context, string, protocol.Trigger) call.Sent {
+	return call.Sent{State: call.Accepted, Code: 200}
+}
+
+// TestAClaimAheadThatWaitedIsMadeAnew: a run that had to wait for a place at its executor
+// is not put back, and not sent when others have it.
+func TestAClaimAheadThatWaitedIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		both := &renewing{}
+		d := New(both, both, config.Config{}.WithDefaults(), someNode{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); d.claims.Run(ctx, ctx) }()
+		begun := time.Now()
+		send := func(id int64) bool {
+			j := &job{run: &model.Run{ID: id, JobID: 1}, def: &model.Definition{ID: 1}, group: &model.Group{}, loadedAt: begun, address: "http://a/", claimedAt: begun}
+			_, ok := d.send(t.Context(), j)
+			return ok
+		}
+		require.True(t, send(1))
+		require.Empty(t, both.claims)
+		time.Sleep(10 * time.Second)
+		require.True(t, send(2))
+		require.False(t, send(3))
+		require.Equal(t, []model.Claim{{RunID: 2, Address: "http://a/", Again: true}, {RunID: 3, Address: "http://a/", Again: true}}, both.claims)
+		require.Empty(t, d.unsent)
+		cancel()
+		<-done
+	})
+}

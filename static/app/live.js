@@ -3,7 +3,7 @@
 
 const EVERY = 3000;
 const FAST = 800; // while something is about to begin
-let paused = false;
+let paused = sessionStorage.getItem("carillon-paused") === "1"; // on the next page, too
 let lost = false;
 let updated = Date.now();
 let asked = Date.now();
@@ -40,6 +40,7 @@ function tick() {
 document.addEventListener("click", (e) => {
   if (e.target.id !== "live-toggle") return;
   paused = !paused;
+  sessionStorage.setItem("carillon-paused", paused ? "1" : "");
   asked = paused ? asked : 0;
   tick();
 });

@@ -14,6 +14,8 @@ function armToast(line) {
   close.setAttribute("aria-label", $("toasts").dataset.close);
   close.addEventListener("click", () => line.remove());
   line.append(close);
+  const all = [...document.querySelectorAll("#toasts .toast-line")];
+  all.slice(0, -3).forEach((old) => old.remove()); // they cover what is below
   // Bad news stays until it is closed; what can be taken back stays a little longer.
   if (!line.classList.contains("bad")) setTimeout(() => line.remove(), line.querySelector(".toast-undo") ? 8000 : 6000);
 }
@@ -82,7 +84,11 @@ document.addEventListener("click", (e) => {
   }
 });
 
-$("dialog")?.addEventListener("close", (e) => e.target.replaceChildren());
+$("dialog")?.addEventListener("close", (e) => {
+  e.target.replaceChildren();
+  // The button that opened it may be gone by now: the focus goes to the page, not nowhere.
+  setTimeout(() => { if (document.activeElement === document.body) $("main")?.focus(); }, 300);
+});
 
 // --- menus ----------------------------------------------------------------
 
