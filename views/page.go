@@ -26,9 +26,10 @@ type Page struct {
 	Path  string // path and query of this page, to return to
 	User  string // "" when nobody is logged in
 	Admin bool
-	Theme string // light, dark, "" = by system
-	Toast *Toast // shown once after a redirect
-	Live  bool   // the page refreshes itself
+	Actor model.Actor // rights of the person: what one may not do is not drawn
+	Theme string      // light, dark, "" = by system
+	Toast *Toast      // shown once after a redirect
+	Live  bool        // the page refreshes itself
 }
 
 // Toast is a short message about what was just done.
@@ -103,12 +104,12 @@ type navEntry struct{ key, path, icon string }
 func (p Page) navEntries() []navEntry {
 	all := []navEntry{
 		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"},
-		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"help", "/help", "book"},
+		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"audit", "/audit", "history"}, {"help", "/help", "book"},
 	}
 	if p.Admin {
 		return all
 	}
-	return append(all[:3:3], all[5])
+	return append(all[:3:3], all[6])
 }
 
 // Option is one choice of a select.
