@@ -81,7 +81,7 @@ func lacksRights(err error) bool {
 		return false
 	}
 	for _, f := range e.Fields {
-		if f.Key == "field.no_scripts" || f.Key == "field.no_edit" {
+		if f.Key == "field.no_scripts" || f.Key == "field.no_edit" || f.Key == "field.admin_only" {
 			return true
 		}
 	}

@@ -104,12 +104,20 @@ func (s *Service) AddExecutor(ctx context.Context, actor model.Actor, in Executo
 
 // UpdateExecutor changes title, type and addresses; the app name stays.
 func (s *Service) UpdateExecutor(ctx context.Context, actor model.Actor, id int, in ExecutorInput) error {
-	old, err := s.executorFor(ctx, actor, id, "executor.edit")
+	old, err := s.executorFor(ctx, actor, id, actor.May(model.LevelAdminister, id), "executor.edit")
 	if err != nil {
 		return err
 	}
 	g, bad := checkExecutor(in)
+	// The access token of the center goes to every address: who administers one executor
+	// does not choose addresses.
+	if !actor.Admin && (g.AddressType != old.AddressType || g.AddressType == model.AddressManual && g.AddressList != old.AddressList) {
+		bad.AddField("address_list", "field.admin_only")
+	}
 	if len(bad.Fields) > 0 {
+		if lacksRights(bad) {
+			s.note(ctx, actor, "executor.edit", groupThing(&old), bad)
+		}
 		return bad
 	}
 	g.ID, g.AppName, g.UpdateTime = id, old.AppName, s.Now()
@@ -123,7 +131,7 @@ func (s *Service) UpdateExecutor(ctx context.Context, actor model.Actor, id int,
 
 // DeleteExecutor removes an executor that has no jobs.
 func (s *Service) DeleteExecutor(ctx context.Context, actor model.Actor, id int) error {
-	g, err := s.executorFor(ctx, actor, id, "executor.delete")
+	g, err := s.executorFor(ctx, actor, id, actor.Admin, "executor.delete")
 	if err != nil {
 		return err
 	}
@@ -136,13 +144,16 @@ func (s *Service) DeleteExecutor(ctx context.Context, actor model.Actor, id int)
 }
 
 // executorFor reads an executor to change it, and notes who may not.
-func (s *Service) executorFor(ctx context.Context, actor model.Actor, id int, action string) (model.Group, error) {
+func (s *Service) executorFor(ctx context.Context, actor model.Actor, id int, may bool, action string) (model.Group, error) {
 	g, err := s.store.Group(ctx, id)
-	if actor.Admin || err != nil && model.CodeOf(err) != model.CodeNotFound {
+	if may || err != nil && model.CodeOf(err) != model.CodeNotFound {
 		return g, err
 	}
 	g.ID, err = id, forbidden()
 	s.note(ctx, actor, action, groupThing(&g), err)
+	if !actor.Sees(id) {
+		err = model.Errf(model.CodeNotFound, "error.not_found")
+	}
 	return g, err
 }
 

@@ -107,6 +107,12 @@ func (s *Service) Job(ctx context.Context, actor model.Actor, id int) (model.Job
 	return j, err
 }
 
+// JobTo reads a job that the actor wants to do something to, which needs a level; who may not is
+// noted under the action.
+func (s *Service) JobTo(ctx context.Context, actor model.Actor, id int, level model.Level, action string) (model.Job, error) {
+	return s.jobFor(ctx, actor, id, level, action)
+}
+
 // jobFor reads a job to do something to it, and notes who may not.
 func (s *Service) jobFor(ctx context.Context, actor model.Actor, id int, level model.Level, action string) (model.Job, error) {
 	if id <= 0 || id > model.MaxID {

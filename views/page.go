@@ -97,6 +97,11 @@ func (p Page) initials() string {
 	return string(r[:min(2, len(r))])
 }
 
+// SeesAll reports whether the person sees all executors, and so the numbers of the whole center.
+func (p Page) SeesAll() bool {
+	return p.Admin || p.Actor.UserID != 0 && p.Actor.GroupLimit() == nil
+}
+
 // navEntry is one line of the menu.
 type navEntry struct{ key, path, icon string }
 
@@ -109,7 +114,11 @@ func (p Page) navEntries() []navEntry {
 	if p.Admin {
 		return all
 	}
-	return append(all[:3:3], all[6])
+	menu := all[:3:3]
+	if p.Actor.MaySomewhere(model.LevelAdminister) {
+		menu = append(menu, all[3])
+	}
+	return append(menu, all[6])
 }
 
 // Option is one choice of a select.

@@ -58,3 +58,11 @@ func (f *fake) AuditOf(context.Context, model.Actor, model.AuditKind, int64) ([]
 }
 
 func (f *fake) NoteLogout(context.Context, model.Actor) {}
+
+func (f *fake) JobTo(ctx context.Context, a model.Actor, id int, level model.Level, _ string) (model.Job, error) {
+	j, err := f.Job(ctx, a, id)
+	if err == nil && !a.May(level, j.GroupID) {
+		err = model.Errf(model.CodeForbidden, "error.forbidden")
+	}
+	return j, err
+}

@@ -16,9 +16,28 @@ type access int
 const (
 	nobody access = iota
 	anybody
-	users // logged in; the service checks the executor
+	users    // logged in; the service checks the executor
+	editors  // may edit jobs of some executor, or of all
+	managers // administers some executor, or all
 	admins
 )
+
+// admits reports whether somebody may come to a route.
+func (who access) admits(a model.Actor) bool {
+	switch who {
+	case anybody:
+		return true
+	case users:
+		return a.UserID != 0
+	case editors:
+		return a.MaySomewhere(model.LevelEdit)
+	case managers:
+		return a.MaySomewhere(model.LevelAdminister)
+	case admins:
+		return a.Admin
+	}
+	return false
+}
 
 type handler func(*request) error
 
@@ -56,8 +75,8 @@ func (c *Console) table() []route {
 		{post, "/jobs/batch", users, c.jobBatch},
 		{get, "/jobs/preview", users, c.jobPreview},
 		{get, "/jobs/export", users, c.jobExport},
-		{get, importPath, users, c.jobImportForm},
-		{post, importPath, users, c.jobImport},
+		{get, importPath, editors, c.jobImportForm},
+		{post, importPath, editors, c.jobImport},
 		{get, "/jobs/:id", users, c.jobPage},
 		{post, "/jobs/:id", users, c.jobUpdate},
 		{get, "/jobs/:id/edit", users, c.jobEdit},
@@ -81,12 +100,12 @@ func (c *Console) table() []route {
 		{get, "/runs/:id/takeback", users, c.runTakeBackForm},
 		{post, "/runs/:id/takeback", users, c.runTakeBack},
 
-		{get, "/executors", admins, c.executorList},
+		{get, "/executors", managers, c.executorList},
 		{post, "/executors", admins, c.executorAdd},
 		{get, "/executors/new", admins, c.executorNew},
 		{post, "/executors/adopt", admins, c.executorAdopt},
-		{post, "/executors/:id", admins, c.executorUpdate},
-		{get, "/executors/:id/edit", admins, c.executorEdit},
+		{post, "/executors/:id", managers, c.executorUpdate},
+		{get, "/executors/:id/edit", managers, c.executorEdit},
 		{get, "/executors/:id/delete", admins, c.executorDeleteForm},
 		{post, "/executors/:id/delete", admins, c.executorDelete},
 

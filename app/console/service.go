@@ -44,6 +44,7 @@ type Service interface {
 	SetJobNote(ctx context.Context, actor model.Actor, id int, text, seen string) error
 	JobEnd(ctx context.Context, actor model.Actor, id int) (jobs.JobEnd, error)
 	RunChoices(ctx context.Context, actor model.Actor, id int) (jobs.RunChoices, error)
+	JobTo(ctx context.Context, actor model.Actor, id int, level model.Level, action string) (model.Job, error)
 	AddJob(ctx context.Context, actor model.Actor, in jobs.JobInput) (int, error)
 	UpdateJob(ctx context.Context, actor model.Actor, id int, in jobs.JobInput) error
 	DeleteJob(ctx context.Context, actor model.Actor, id int) error
