@@ -33,7 +33,7 @@ func (c *Console) allGroups(r *request) ([]model.Group, error) {
 }
 
 func (c *Console) userNew(r *request) error {
-	return c.drawUser(r, http.StatusOK, views.UserForm{Values: map[string]string{"scripts": "1"}})
+	return c.drawUser(r, http.StatusOK, views.UserForm{Values: map[string]string{}})
 }
 
 func (c *Console) userEdit(r *request) error {
@@ -45,7 +45,7 @@ func (c *Console) userEdit(r *request) error {
 	v := views.UserForm{ID: u.ID, Levels: in.Groups, Values: map[string]string{
 		"name": u.Name, "role": in.Role.String(), "language": in.Language, "theme": in.Theme, "start_page": in.StartPage,
 	}}
-	if in.Scripts || in.Role == model.LevelNone && len(in.Groups) == 0 {
+	if in.Scripts {
 		v.Values["scripts"] = "1"
 	}
 	if in.Disabled {
