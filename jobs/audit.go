@@ -102,14 +102,26 @@ func (s *Service) write(ctx context.Context, actor model.Actor, action string, w
 	for i := range changes {
 		changes[i].Old, changes[i].New = shortChange(changes[i].Old), shortChange(changes[i].New)
 	}
+	s.writeAll(ctx, actor, action, []thing{what}, outcome, changes)
+}
+
+// writeAll writes a line for each of many objects.
+func (s *Service) writeAll(ctx context.Context, actor model.Actor, action string, whats []thing, outcome model.AuditOutcome, changes []model.Change) {
+	if len(whats) == 0 {
+		return
+	}
+	list, now := make([]model.AuditEntry, len(whats)), s.Now()
+	for i, what := range whats {
+		list[i] = model.AuditEntry{
+			At: now, UserID: actor.UserID, User: strings.ToValidUTF8(actor.Name, "?"), From: actor.From, Action: action, Kind: what.kind,
+			ObjectID: what.id, Object: strings.ToValidUTF8(what.name, "?"), Outcome: outcome, Changes: changes,
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTime)
 	defer cancel()
-	err := s.store.InsertAudit(ctx, &model.AuditEntry{
-		At: now, UserID: actor.UserID, User: strings.ToValidUTF8(actor.Name, "?"), From: actor.From, Action: action, Kind: what.kind,
-		ObjectID: what.id, Object: strings.ToValidUTF8(what.name, "?"), Outcome: outcome, Changes: changes,
-	})
-	if err != nil {
-		s.log.Error("a line of the audit could not be written", "action", action, "user", actor.Name, "kind", what.kind, "object_id", what.id, "error", err)
+	if err := s.store.InsertAudit(ctx, list); err != nil {
+		s.log.Error("lines of the audit could not be written", "action", action, "user", actor.Name, "kind", whats[0].kind, "object_id", whats[0].id,
+			"lines", len(list), "error", err)
 	}
 }
 

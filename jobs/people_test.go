@@ -125,7 +125,7 @@ func TestTheAuditSaysWhoDidWhat(t *testing.T) {
 // deaf is a database that takes no lines of the audit.
 type deaf struct{ *store.Store }
 
-func (deaf) InsertAudit(context.Context, *model.AuditEntry) error { return errors.New("disk full") }
+func (deaf) InsertAudit(context.Context, []model.AuditEntry) error { return errors.New("disk full") }
 
 func TestAnAuditThatFailsBreaksNothing(t *testing.T) {
 	w := newWorld(t)

@@ -75,7 +75,7 @@ type Store interface {
 	UserSessions(ctx context.Context, userID int) ([]model.Session, error)
 	EndSession(ctx context.Context, userID int, id string) (bool, error)
 
-	InsertAudit(ctx context.Context, e *model.AuditEntry) error
+	InsertAudit(ctx context.Context, list []model.AuditEntry) error
 	Audit(ctx context.Context, f model.AuditFilter) ([]model.AuditEntry, error)
 
 	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)

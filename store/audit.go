@@ -10,20 +10,25 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// InsertAudit writes one line of the audit. Texts are shortened to what the columns hold.
-func (s *Store) InsertAudit(ctx context.Context, e *model.AuditEntry) error {
-	var changes any
-	if len(e.Changes) > 0 {
-		raw, err := json.Marshal(e.Changes)
-		if err != nil {
-			return err
+// InsertAudit writes lines of the audit, in order. Texts are shortened to what the columns hold.
+func (s *Store) InsertAudit(ctx context.Context, list []model.AuditEntry) error {
+	return chunks(list, 200, func(part []model.AuditEntry) error {
+		var args []any
+		for _, e := range part {
+			var changes any
+			if len(e.Changes) > 0 {
+				raw, err := json.Marshal(e.Changes)
+				if err != nil {
+					return err
+				}
+				changes = string(raw)
+			}
+			args = append(args, e.At.UnixMilli(), e.UserID, cut(e.User, 100), cut(e.From, 64), e.Action, e.Kind, e.ObjectID, cut(e.Object, 255), e.Outcome, changes)
 		}
-		changes = string(raw)
-	}
-	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_audit (at, user_id, user_name, came_from, action, kind, object_id, object_name, outcome, changes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.At.UnixMilli(), e.UserID, cut(e.User, 100), cut(e.From, 64), e.Action, e.Kind,
-		e.ObjectID, cut(e.Object, 255), e.Outcome, changes)
-	return err
+		_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_audit (at, user_id, user_name, came_from, action, kind, object_id, object_name, outcome, changes)
+			VALUES `+rowsOf(10, len(part)), args...)
+		return err
+	})
 }
 
 // Audit lists lines of the audit, newest first.

@@ -150,7 +150,7 @@ func TestAuditLines(t *testing.T) {
 			if i == 7 {
 				e.User, e.Action, e.Outcome, e.Kind = strings.Repeat("名", 200), "login", model.AuditRefused, model.AuditUser
 			}
-			require.NoError(t, st.InsertAudit(ctx, &e))
+			require.NoError(t, st.InsertAudit(ctx, []model.AuditEntry{e}))
 		}
 		find := func(f model.AuditFilter) []model.AuditEntry {
 			if f.Limit == 0 {

@@ -53,6 +53,8 @@ func rules() map[string]rule {
 		"GET /jobs/:id/delete": job(edit, ""), "POST /jobs/:id/delete": job(edit, ""),
 		"GET /jobs/:id/run": job(operate, ""), "POST /jobs/:id/run": job(operate, ""),
 
+		"POST /jobs/batch": any, "POST /runs/batch": any, // each job and run has its own outcome: TestManyAtOnceNeedTheirRights
+
 		"GET /runs": any, "GET /runs/export": any,
 		"GET /runs/:id": run(view), "GET /runs/:id/log": run(view), "GET /runs/:id/log/stream": run(view),
 		"GET /runs/:id/kill": run(operate), "POST /runs/:id/kill": run(operate),
@@ -340,4 +342,48 @@ func TestWhatOneMayNotIsNotDrawn(t *testing.T) {
 	assert.Zero(t, testid(w.doc(w.as("editor", http.MethodGet, "/", "")), "nav-executors").Length())
 	assert.Contains(t, text(t, w.as("manager", http.MethodGet, "/executors", "")), "own-app")
 	assert.NotContains(t, text(t, w.as("manager", http.MethodGet, "/executors", "")), "foreign-app")
+}
+
+// TestManyAtOnceNeedTheirRights: what is done to many is done to those that one may.
+func TestManyAtOnceNeedTheirRights(t *testing.T) {
+	w := newTown(t)
+	for _, who := range w.names()[1:] {
+		for _, g := range []model.Group{w.own, w.foreign} {
+			for do, level := range map[string]model.Level{"start": model.LevelOperate, "stop": model.LevelOperate, "run": model.LevelOperate, "delete": model.LevelEdit} {
+				id, look := w.make("job", g)
+				n, _ := strconv.Atoi(id)
+				if do == "stop" {
+					require.NoError(t, w.st.SetJobStatus(t.Context(), n, 1, model.JobRunning, 1, time.Now()))
+				}
+				runs := func() int {
+					n, err := w.st.CountRuns(t.Context(), model.RunFilter{JobID: n}, 10)
+					require.NoError(t, err)
+					return n
+				}
+				before := look()
+				body := text(t, w.as(who, http.MethodPost, "/jobs/batch", "sure=1&do="+do+"&id="+id))
+				may := w.actors[who].May(level, g.ID)
+				label := fmt.Sprint(who, " ", do, " ", g.AppName)
+				if do == "run" {
+					assert.Equal(t, may, runs() == 1, label)
+				} else {
+					assert.Equal(t, may, before != look(), label)
+				}
+				if !w.actors[who].Sees(g.ID) {
+					assert.NotContains(t, body, foreignName, label)
+				}
+			}
+			for _, do := range []string{"takeback", "retry"} {
+				id, look := w.make("run", g)
+				before := look()
+				jobsRuns, err := w.st.CountRuns(t.Context(), model.RunFilter{GroupID: g.ID}, 10_000)
+				require.NoError(t, err)
+				w.as(who, http.MethodPost, "/runs/batch", "sure=1&do="+do+"&id="+id)
+				after, err := w.st.CountRuns(t.Context(), model.RunFilter{GroupID: g.ID}, 10_000)
+				require.NoError(t, err)
+				done := before != look() || after != jobsRuns
+				assert.Equal(t, w.actors[who].May(model.LevelOperate, g.ID), done, "%s %s %s", who, do, g.AppName)
+			}
+		}
+	}
 }
