@@ -27,12 +27,19 @@ type UserInput struct {
 	Language  string              `json:"language"`
 	Theme     string              `json:"theme"`
 	StartPage string              `json:"start_page"`
+	// Seen names the account that was seen when the edit began (SeenUser); another one now is a conflict.
+	Seen string `json:"seen"`
+}
+
+// SeenUser names what a form of an account shows.
+func SeenUser(u *model.User) string {
+	return nameNote(fmt.Sprintf("%d %q %q %t %q %q %q", u.Role, u.Permission, u.Rights, u.Disabled, u.Language, u.Theme, u.StartPage))
 }
 
 // UserInputOf is a stored account as a form that nobody has changed. Where scripts may be
 // changed for some executors only, the form says no, the lesser of the two.
 func UserInputOf(u *model.User) UserInput {
-	in := UserInput{Groups: map[int]model.Level{}, Name: u.Name, Disabled: u.Disabled, Language: u.Language, Theme: u.Theme, StartPage: u.StartPage}
+	in := UserInput{Seen: SeenUser(u), Groups: map[int]model.Level{}, Name: u.Name, Disabled: u.Disabled, Language: u.Language, Theme: u.Theme, StartPage: u.StartPage}
 	if u.Role == model.RoleAdmin {
 		in.Role, in.Scripts = model.LevelAdminister, true
 		return in
@@ -126,11 +133,15 @@ func (s *Service) AddUser(ctx context.Context, actor model.Actor, in UserInput) 
 }
 
 // UpdateUser changes role, rights and preferences of an account, and disables or enables
-// it. The last administrator who can log in stays one, and nobody disables their own account.
+// it. The last administrator who can log in stays one, and nobody disables their own account. What
+// somebody else changed since the form was opened is a conflict.
 func (s *Service) UpdateUser(ctx context.Context, actor model.Actor, id int, in UserInput) error {
 	old, err := s.accountFor(ctx, actor, id, "user.edit")
 	if err != nil {
 		return err
+	}
+	if in.Seen != SeenUser(&old) {
+		return model.Errf(model.CodeConflict, "error.conflict")
 	}
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
 	u := old

@@ -204,10 +204,14 @@ func TestAccounts(t *testing.T) {
 	in = jobs.UserInputOf(&u)
 	in.Disabled = true
 	require.NoError(t, w.UpdateUser(ctx, boss, id, in))
+	require.Equal(t, model.CodeConflict, model.CodeOf(w.UpdateUser(ctx, boss, id, in)), "who saves an old form changes nothing")
 	_, err = w.Login(ctx, u.Name, made, "h")
 	require.Equal(t, "error.account_disabled", err.(*model.Error).Key)
 	_, err = w.Login(ctx, u.Name, "wrong", "h")
 	require.Equal(t, "error.login", err.(*model.Error).Key, "only who knows the password learns it")
+	u, err = w.User(ctx, id)
+	require.NoError(t, err)
+	in = jobs.UserInputOf(&u)
 	in.Disabled = false
 	require.NoError(t, w.UpdateUser(ctx, boss, id, in))
 	_, err = w.Login(ctx, u.Name, made, "h")

@@ -32,11 +32,17 @@ func (x Sessions) CommitCtx(ctx context.Context, token string, data []byte, expi
 	return x.CommitFor(ctx, token, data, expiry, model.Session{})
 }
 
-// CommitFor is CommitCtx of a session that says whose it is.
+// CommitFor is CommitCtx of a session that says whose it is. One that was ended meanwhile
+// stays so.
 func (x Sessions) CommitFor(ctx context.Context, token string, data []byte, expiry time.Time, of model.Session) error {
-	_, err := x.s.w.ExecContext(ctx, `INSERT INTO carillon_session (token, data, expiry, user_id, began_at, seen_at, came_from, agent)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`+x.s.d.upsert("token", "data", "expiry", "user_id", "began_at", "seen_at", "came_from", "agent"),
-		token, data, expiry.UnixMilli(), null(of.UserID), millis(of.Began), millis(of.Seen), null(cut(of.From, 64)), null(cut(of.Agent, 255)))
+	args := []any{data, expiry.UnixMilli(), null(of.UserID), millis(of.Began), millis(of.Seen), null(cut(of.From, 64)), null(cut(of.Agent, 255)), token}
+	known, err := matched(x.s.w.ExecContext(ctx, `UPDATE carillon_session SET data = ?, expiry = ?, user_id = ?, began_at = ?, seen_at = ?, came_from = ?, agent = ?
+		WHERE token = ? AND expiry > 0`, args...))
+	if err != nil || known {
+		return err
+	}
+	_, err = x.s.w.ExecContext(ctx, x.s.d.insertIgnore+`carillon_session (data, expiry, user_id, began_at, seen_at, came_from, agent, token)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, args...)
 	return err
 }
 
@@ -92,7 +98,8 @@ func (s *Store) UserSessions(ctx context.Context, userID int) ([]model.Session, 
 		WHERE `+where+` AND expiry > `+s.d.nowMS+` ORDER BY seen_at DESC, token LIMIT 500`, args...)
 }
 
-// EndSession removes the login of a person with that ID and reports whether there was one.
+// EndSession ends the login of a person with that ID and reports whether there was one. The
+// row stays until the next clearing, so that a request in flight does not write it again.
 func (s *Store) EndSession(ctx context.Context, userID int, id string) (bool, error) {
-	return matched(s.w.ExecContext(ctx, `DELETE FROM carillon_session WHERE user_id = ? AND SUBSTR(token, 1, 16) = ?`, userID, id))
+	return matched(s.w.ExecContext(ctx, `UPDATE carillon_session SET expiry = 0 WHERE user_id = ? AND SUBSTR(token, 1, 16) = ? AND expiry > 0`, userID, id))
 }

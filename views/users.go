@@ -53,6 +53,8 @@ type UserForm struct {
 	Groups  []model.Group
 	Errors  map[string]string
 	Message string
+	// Conflict: somebody else changed the account meanwhile.
+	Conflict bool
 }
 
 func (v UserForm) action() string {

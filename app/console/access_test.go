@@ -386,4 +386,11 @@ func TestManyAtOnceNeedTheirRights(t *testing.T) {
 			}
 		}
 	}
+	for _, action := range []string{"job.start", "job.stop", "job.run", "run.takeback"} {
+		for outcome, want := range map[model.AuditOutcome]string{model.AuditDone: "operator", model.AuditRefused: "viewer"} {
+			lines, err := w.st.Audit(t.Context(), model.AuditFilter{Action: action, Outcome: outcome, User: want, Limit: 10})
+			require.NoError(t, err)
+			assert.NotEmpty(t, lines, "%s %s %s", action, outcome, want)
+		}
+	}
 }

@@ -98,9 +98,11 @@ func (c *Console) auditExport(r *request) error {
 func changesText(list []model.Change) string {
 	out := make([]string, len(list))
 	for i, c := range list {
-		out[i] = c.Field
-		if c.Old != "" || c.New != "" {
+		switch out[i] = c.Field; {
+		case c.Old != "":
 			out[i] += ": " + c.Old + " → " + c.New
+		case c.New != "":
+			out[i] += ": " + c.New
 		}
 	}
 	return strings.Join(out, "\n")

@@ -43,7 +43,7 @@ func (c *Console) userEdit(r *request) error {
 	}
 	in := jobs.UserInputOf(&u)
 	v := views.UserForm{ID: u.ID, Levels: in.Groups, Values: map[string]string{
-		"name": u.Name, "role": in.Role.String(), "language": in.Language, "theme": in.Theme, "start_page": in.StartPage,
+		"seen": in.Seen, "name": u.Name, "role": in.Role.String(), "language": in.Language, "theme": in.Theme, "start_page": in.StartPage,
 	}}
 	if in.Scripts {
 		v.Values["scripts"] = "1"
@@ -79,7 +79,7 @@ func (c *Console) drawUser(r *request, status int, v views.UserForm) error {
 // bindUser reads the form of an account.
 func bindUser(r *request) (jobs.UserInput, views.UserForm) {
 	v := views.UserForm{Values: map[string]string{}, Levels: map[int]model.Level{}}
-	for _, name := range []string{"name", "role", "scripts", "disabled", "language", "theme", "start_page"} {
+	for _, name := range []string{"seen", "name", "role", "scripts", "disabled", "language", "theme", "start_page"} {
 		v.Values[name] = r.FormValue(name)
 	}
 	for _, text := range r.Request().Form["g"] {
@@ -95,7 +95,7 @@ func bindUser(r *request) (jobs.UserInput, views.UserForm) {
 	}
 	in := jobs.UserInput{
 		Name: strings.TrimSpace(v.Values["name"]), Password: r.FormValue("password"), Role: model.ParseLevel(v.Values["role"]), Groups: v.Levels,
-		Scripts: v.Values["scripts"] != "", Disabled: v.Values["disabled"] != "",
+		Seen: v.Values["seen"], Scripts: v.Values["scripts"] != "", Disabled: v.Values["disabled"] != "",
 		Language: v.Values["language"], Theme: v.Values["theme"], StartPage: v.Values["start_page"],
 	}
 	if v.Values["role"] != in.Role.String() {
@@ -130,7 +130,11 @@ func (c *Console) userUpdate(r *request) error {
 	in, v := bindUser(r)
 	v.ID, v.Values["name"] = u.ID, u.Name
 	err = c.svc.UpdateUser(r.Request().Context(), r.actor(), u.ID, in)
-	if model.CodeOf(err) == model.CodeInvalid {
+	switch model.CodeOf(err) {
+	case model.CodeConflict:
+		v.Conflict = true
+		fallthrough
+	case model.CodeInvalid:
 		return c.userAgain(r, v, err)
 	}
 	if err != nil {
@@ -148,7 +152,10 @@ func (c *Console) userAgain(r *request, v views.UserForm, err error) error {
 	if len(v.Errors) == 0 {
 		v.Message = message(r.loc, err)
 	}
-	return c.drawUser(r, http.StatusUnprocessableEntity, v)
+	if v.Conflict {
+		v.Message = r.loc.T("users.conflict")
+	}
+	return c.drawUser(r, statusOf(err), v)
 }
 
 func (c *Console) userDeleteForm(r *request) error {
