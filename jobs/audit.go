@@ -91,7 +91,11 @@ func lacksRights(err error) bool {
 func (s *Service) write(ctx context.Context, actor model.Actor, action string, what thing, outcome model.AuditOutcome, changes []model.Change) {
 	now := s.Now()
 	if outcome == model.AuditRefused {
-		withheld, ok := s.refused.room(now)
+		counts := &s.refused
+		if action == "login" { // anybody can cause these: they take no room from the others
+			counts = &s.refusedLogins
+		}
+		withheld, ok := counts.room(now)
 		if !ok {
 			return
 		}

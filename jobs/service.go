@@ -111,6 +111,7 @@ type Service struct {
 
 	retentionDays int
 	refused       refusals
+	refusedLogins refusals
 }
 
 // Options build a Service.
