@@ -26,12 +26,26 @@ const (
 )
 
 // SwitchMany starts or stops jobs, in order of the ids. Each has its own outcome; nothing
-// is done to jobs that the actor may not see.
+// is done to jobs that the actor may not operate.
 func (s *Service) SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]BatchItem, error) {
 	if len(ids) > mostBatch {
 		return nil, model.Errf(model.CodeInvalid, "error.batch_size", "Max", mostBatch)
 	}
+	action := "job.stop"
+	if status == model.JobRunning {
+		action = "job.start"
+	}
 	items := make([]BatchItem, 0, len(ids))
+	defer func() { // also when it breaks off: what was done is noted
+		var changed []thing
+		for _, item := range items {
+			if item.Changed {
+				changed = append(changed, thing{model.AuditJob, item.ID, item.Name})
+			}
+		}
+		s.writeAll(ctx, actor, action, changed, model.AuditDone, nil)
+		s.log.Info("jobs switched", "jobs", len(items), "changed", len(changed), "running", status == model.JobRunning, "user", actor.Name)
+	}()
 	at := map[int]int{}
 	for _, id := range compactIDs(ids) {
 		at[id] = len(items)
@@ -49,6 +63,11 @@ func (s *Service) SwitchMany(ctx context.Context, actor model.Actor, ids []int, 
 			for i := range jobs {
 				j, item := &jobs[i], &items[at[jobs[i].ID]]
 				item.Name, item.Err = j.Name, nil
+				if !actor.May(model.LevelOperate, j.GroupID) {
+					item.Err = forbidden()
+					s.note(ctx, actor, action, jobThing(j), item.Err)
+					continue
+				}
 				x := model.JobSwitch{ID: j.ID, Version: j.Version}
 				switch {
 				case status == model.JobStopped && j.Status == model.JobStopped && j.Condition == model.JobNormal,
@@ -84,25 +103,18 @@ func (s *Service) SwitchMany(ctx context.Context, actor model.Actor, ids []int, 
 			}
 		}
 	}
-	changed := 0
-	for _, item := range items {
-		if item.Changed {
-			changed++
-		}
-	}
-	s.log.Info("jobs switched", "jobs", len(items), "changed", changed, "running", status == model.JobRunning, "user", actor.Name)
 	return items, nil
 }
 
 // EachJob does something to many jobs, one after the other, until ctx ends.
-func (s *Service) EachJob(ctx context.Context, actor model.Actor, ids []int, do func(ctx context.Context, j model.Job) (int64, error)) ([]BatchItem, error) {
+func (s *Service) EachJob(ctx context.Context, actor model.Actor, ids []int, level model.Level, action string, do func(ctx context.Context, j model.Job) (int64, error)) ([]BatchItem, error) {
 	if len(ids) > mostBatchRuns {
 		return nil, model.Errf(model.CodeInvalid, "error.batch_size", "Max", mostBatchRuns)
 	}
 	var items []BatchItem
 	for _, id := range compactIDs(ids) {
 		item := BatchItem{ID: int64(id)}
-		j, err := s.Job(ctx, actor, id)
+		j, err := s.jobFor(ctx, actor, id, level, action)
 		if err == nil {
 			item.Name = j.Name
 			item.NewID, err = do(ctx, j)
@@ -117,12 +129,12 @@ func (s *Service) EachJob(ctx context.Context, actor model.Actor, ids []int, do 
 
 // DeleteMany deletes jobs, RunMany makes a run of each.
 func (s *Service) DeleteMany(ctx context.Context, actor model.Actor, ids []int) ([]BatchItem, error) {
-	return s.EachJob(ctx, actor, ids, func(ctx context.Context, j model.Job) (int64, error) { return 0, s.DeleteJob(ctx, actor, j.ID) })
+	return s.EachJob(ctx, actor, ids, model.LevelEdit, "job.delete", func(ctx context.Context, j model.Job) (int64, error) { return 0, s.DeleteJob(ctx, actor, j.ID) })
 }
 
 // RunMany makes a run of each job, with its own parameter.
 func (s *Service) RunMany(ctx context.Context, actor model.Actor, ids []int) ([]BatchItem, error) {
-	return s.EachJob(ctx, actor, ids, func(ctx context.Context, j model.Job) (int64, error) {
+	return s.EachJob(ctx, actor, ids, model.LevelOperate, "job.run", func(ctx context.Context, j model.Job) (int64, error) {
 		return s.RunNow(ctx, actor, j.ID, RunInput{Trigger: model.TriggerManual})
 	})
 }

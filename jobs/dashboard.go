@@ -16,14 +16,15 @@ const reportDays = 7
 const goneShown = time.Hour
 
 // Dashboard gathers the landing page. Numbers of runs come from the ledger; it counts
-// the whole center, so only administrators, who see all runs, get them.
+// the whole center, so only who sees all runs gets them.
 func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, error) {
 	var d Dashboard
 	var err error
 	if d.Jobs, err = s.store.CountJobs(ctx, model.JobFilter{Groups: actor.GroupLimit()}); err != nil {
 		return d, err
 	}
-	if actor.Admin {
+	all := actor.GroupLimit() == nil
+	if all {
 		if d.RunsTotal, err = s.store.RunsTotal(ctx); err != nil {
 			return d, err
 		}
@@ -50,7 +51,7 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 		d.Next[i].NextMS = nextFire(&d.Next[i], recent[d.Next[i].ID], now)
 	}
 	slices.SortStableFunc(d.Next, func(a, b model.Job) int { return cmp.Compare(a.NextMS, b.NextMS) })
-	if actor.Admin {
+	if all {
 		if d.Centers, err = s.store.Nodes(ctx); err != nil {
 			return d, err
 		}

@@ -77,7 +77,9 @@ func (s *Service) Executor(ctx context.Context, actor model.Actor, id int) (mode
 // AddExecutor creates an executor group; only administrators may.
 func (s *Service) AddExecutor(ctx context.Context, actor model.Actor, in ExecutorInput) (int, error) {
 	if !actor.Admin {
-		return 0, forbidden()
+		err := forbidden()
+		s.note(ctx, actor, "executor.add", thing{model.AuditExecutor, 0, in.Title}, err)
+		return 0, err
 	}
 	g, bad := checkExecutor(in)
 	if !model.ValidAppName(g.AppName) {
@@ -94,35 +96,80 @@ func (s *Service) AddExecutor(ctx context.Context, actor model.Actor, in Executo
 	id, err := s.store.InsertGroup(ctx, &g, s.aliveSince())
 	if err == nil {
 		s.log.Info("executor added", "executor_id", id, "app_name", g.AppName, "user", actor.Name)
+		g.ID = id
+		s.note(ctx, actor, "executor.add", groupThing(&g), nil, model.Change{Field: "app_name", New: g.AppName})
 	}
 	return id, err
 }
 
 // UpdateExecutor changes title, type and addresses; the app name stays.
 func (s *Service) UpdateExecutor(ctx context.Context, actor model.Actor, id int, in ExecutorInput) error {
-	if !actor.Admin {
-		return forbidden()
-	}
-	old, err := s.store.Group(ctx, id)
+	old, err := s.executorFor(ctx, actor, id, actor.May(model.LevelAdminister, id), "executor.edit")
 	if err != nil {
 		return err
 	}
 	g, bad := checkExecutor(in)
+	// The access token of the center goes to every address: who administers one executor
+	// does not choose addresses.
+	if !actor.Admin && (g.AddressType != old.AddressType || g.AddressType == model.AddressManual && g.AddressList != old.AddressList) {
+		bad.AddField("address_list", "field.admin_only")
+	}
 	if len(bad.Fields) > 0 {
+		if lacksRights(bad) {
+			s.note(ctx, actor, "executor.edit", groupThing(&old), bad)
+		}
 		return bad
 	}
 	g.ID, g.AppName, g.UpdateTime = id, old.AppName, s.Now()
+	if err := s.store.UpdateGroup(ctx, &g, s.aliveSince()); err != nil {
+		return err
+	}
 	s.log.Info("executor changed", "executor_id", id, "user", actor.Name)
-	return s.store.UpdateGroup(ctx, &g, s.aliveSince())
+	s.note(ctx, actor, "executor.edit", groupThing(&g), nil, groupChanges(&old, &g)...)
+	return nil
 }
 
 // DeleteExecutor removes an executor that has no jobs.
 func (s *Service) DeleteExecutor(ctx context.Context, actor model.Actor, id int) error {
-	if !actor.Admin {
-		return forbidden()
+	g, err := s.executorFor(ctx, actor, id, actor.Admin, "executor.delete")
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteGroup(ctx, id); err != nil {
+		return err
 	}
 	s.log.Info("executor deleted", "executor_id", id, "user", actor.Name)
-	return s.store.DeleteGroup(ctx, id)
+	s.note(ctx, actor, "executor.delete", groupThing(&g), nil, model.Change{Field: "app_name", Old: g.AppName})
+	return nil
+}
+
+// executorFor reads an executor to change it, and notes who may not.
+func (s *Service) executorFor(ctx context.Context, actor model.Actor, id int, may bool, action string) (model.Group, error) {
+	g, err := s.store.Group(ctx, id)
+	if may || err != nil && model.CodeOf(err) != model.CodeNotFound {
+		return g, err
+	}
+	g.ID, err = id, forbidden()
+	s.note(ctx, actor, action, groupThing(&g), err)
+	if !actor.Sees(id) {
+		err = model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	return g, err
+}
+
+func groupChanges(old, new *model.Group) []model.Change {
+	var out []model.Change
+	add := func(field, was, is string) {
+		if was != is {
+			out = append(out, model.Change{Field: field, Old: was, New: is})
+		}
+	}
+	add("title", old.Title, new.Title)
+	add("address_type", itoa(int(old.AddressType)), itoa(int(new.AddressType)))
+	if old.AddressType == model.AddressManual || new.AddressType == model.AddressManual {
+		add("address_list", old.AddressList, new.AddressList)
+	}
+	return out
 }
 
 func checkExecutor(in ExecutorInput) (model.Group, *model.Error) {

@@ -41,7 +41,7 @@ type ImportItem struct {
 
 // FieldChange is one field that an import changes, by its key in JobInput; status is
 // running or stopped.
-type FieldChange struct{ Field, Old, New string }
+type FieldChange = model.Change
 
 // ImportPlan is what an import would do.
 type ImportPlan struct {
@@ -267,7 +267,7 @@ func changes(old, new *model.JobDoc, fresh bool) []FieldChange {
 	var out []FieldChange
 	o, n := fieldsOf(old), fieldsOf(new)
 	for i := range n {
-		switch c := (FieldChange{n[i].Field, o[i].New, n[i].New}); {
+		switch c := (FieldChange{Field: n[i].Field, Old: o[i].New, New: n[i].New}); {
 		case fresh && (c.Old != c.New || c.Field == "schedule_type" || c.Field == "glue_type"):
 			if c.Field != "status" {
 				c.Old = ""

@@ -47,6 +47,8 @@ func (s *Service) ImportJobs(ctx context.Context, actor model.Actor, docs []mode
 		it.Done = it.Err == nil
 	}
 	s.log.Info("jobs imported", "new", p.New, "changed", p.Changed, "same", p.Same, "user", actor.Name)
+	s.note(ctx, actor, "job.import", thing{kind: model.AuditJob}, nil,
+		model.Change{Field: "new", New: itoa(p.New)}, model.Change{Field: "changed", New: itoa(p.Changed)}, model.Change{Field: "same", New: itoa(p.Same)})
 	return p, nil
 }
 

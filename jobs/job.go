@@ -107,10 +107,34 @@ func (s *Service) Job(ctx context.Context, actor model.Actor, id int) (model.Job
 	return j, err
 }
 
+// JobTo reads a job that the actor wants to do something to, which needs a level; who may not is
+// noted under the action.
+func (s *Service) JobTo(ctx context.Context, actor model.Actor, id int, level model.Level, action string) (model.Job, error) {
+	return s.jobFor(ctx, actor, id, level, action)
+}
+
+// jobFor reads a job to do something to it, and notes who may not.
+func (s *Service) jobFor(ctx context.Context, actor model.Actor, id int, level model.Level, action string) (model.Job, error) {
+	if id <= 0 || id > model.MaxID {
+		return s.Job(ctx, actor, id)
+	}
+	j, err := s.store.Job(ctx, id)
+	if err != nil || actor.May(level, j.GroupID) {
+		return j, err
+	}
+	err = forbidden()
+	s.note(ctx, actor, action, jobThing(&j), err)
+	if !actor.Sees(j.GroupID) { // as if there were none
+		err = model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)
+	}
+	return model.Job{}, err
+}
+
 // AddJob creates a stopped job and returns its id.
 func (s *Service) AddJob(ctx context.Context, actor model.Actor, in JobInput) (int, error) {
 	j, err := s.checkJob(ctx, actor, in, nil)
 	if err != nil {
+		s.note(ctx, actor, "job.add", thing{model.AuditJob, 0, in.Name}, err)
 		return 0, err
 	}
 	now := s.Now()
@@ -118,6 +142,8 @@ func (s *Service) AddJob(ctx context.Context, actor model.Actor, in JobInput) (i
 	id, err := s.store.InsertJob(ctx, j)
 	if err == nil {
 		s.log.Info("job added", "job_id", id, "user", actor.Name)
+		j.ID = id
+		s.note(ctx, actor, "job.add", jobThing(j), nil)
 	}
 	return id, err
 }
@@ -126,7 +152,7 @@ func (s *Service) AddJob(ctx context.Context, actor model.Actor, in JobInput) (i
 // running job changes, the planned runs of the old one are cancelled and the
 // new one begins at once.
 func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in JobInput) error {
-	old, err := s.Job(ctx, actor, id)
+	old, err := s.jobFor(ctx, actor, id, model.LevelEdit, "job.edit")
 	if err != nil {
 		return err
 	}
@@ -135,6 +161,7 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 	}
 	j, err := s.checkJob(ctx, actor, in, &old)
 	if err != nil {
+		s.note(ctx, actor, "job.edit", jobThing(&old), err)
 		return err
 	}
 	now := s.Now()
@@ -163,6 +190,7 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 		return err
 	}
 	s.log.Info("job changed", "job_id", id, "user", actor.Name, "rescheduled", reschedule)
+	s.note(ctx, actor, "job.edit", jobThing(j), nil, jobChanges(&old, j)...)
 	return nil
 }
 
@@ -183,12 +211,14 @@ func inPhase(known, fresh, least int64, conf string) int64 {
 // DeleteJob removes a job. Its planned runs are cancelled; runs that were made
 // stay until the retention ends them.
 func (s *Service) DeleteJob(ctx context.Context, actor model.Actor, id int) error {
-	if _, err := s.Job(ctx, actor, id); err != nil {
+	j, err := s.jobFor(ctx, actor, id, model.LevelEdit, "job.delete")
+	if err != nil {
 		return err
 	}
-	err := s.store.DeleteJob(ctx, id, s.Now())
+	err = s.store.DeleteJob(ctx, id, s.Now())
 	if err == nil {
 		s.log.Info("job deleted", "job_id", id, "user", actor.Name)
+		s.note(ctx, actor, "job.delete", jobThing(&j), nil)
 	}
 	return err
 }
@@ -211,9 +241,13 @@ const statusTries = 5
 
 func (s *Service) setStatus(ctx context.Context, actor model.Actor, id int, status model.JobStatus) error {
 	var err error
+	action := "job.stop"
+	if status == model.JobRunning {
+		action = "job.start"
+	}
 	for range statusTries {
 		var j model.Job
-		if j, err = s.Job(ctx, actor, id); err != nil {
+		if j, err = s.jobFor(ctx, actor, id, model.LevelOperate, action); err != nil {
 			return err
 		}
 		if status == model.JobRunning && j.Status == model.JobRunning && j.NextMS != 0 {
@@ -231,6 +265,7 @@ func (s *Service) setStatus(ctx context.Context, actor model.Actor, id int, stat
 		}
 		if err == nil {
 			s.log.Info("job switched", "job_id", id, "running", status == model.JobRunning, "user", actor.Name)
+			s.note(ctx, actor, action, jobThing(&j), nil)
 		}
 		return err
 	}

@@ -37,6 +37,10 @@ func (s *Service) JobNote(ctx context.Context, actor model.Actor, id int) (JobNo
 // SetJobNote replaces the note of a job; an empty one removes it. It is a conflict when
 // the note is not the one any more that was seen.
 func (s *Service) SetJobNote(ctx context.Context, actor model.Actor, id int, text, seen string) error {
+	j, err := s.jobFor(ctx, actor, id, model.LevelOperate, "job.note")
+	if err != nil {
+		return err
+	}
 	old, err := s.JobNote(ctx, actor, id)
 	if err != nil {
 		return err
@@ -59,5 +63,6 @@ func (s *Service) SetJobNote(ctx context.Context, actor model.Actor, id int, tex
 		return err
 	}
 	s.log.Info("note of a job changed", "job_id", id, "user", actor.Name)
+	s.note(ctx, actor, "job.note", jobThing(&j), nil, model.Change{Field: "note", Old: old.Text, New: text})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ const maxAddresses = 255
 // RunNow writes a run down that is due at once and returns its id. It works for
 // stopped jobs too.
 func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunInput) (int64, error) {
-	j, err := s.Job(ctx, actor, id)
+	j, err := s.jobFor(ctx, actor, id, model.LevelOperate, "job.run")
 	if err != nil {
 		return 0, err
 	}
@@ -58,6 +59,9 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 	}
 	s.ringer.Nudge()
 	s.log.Info("run asked for", "job_id", id, "log_id", runID, "trigger", trigger, "user", actor.Name)
+	if trigger != model.TriggerAPI { // the run itself says that the API asked; programs ask often
+		s.note(ctx, actor, "job.run", jobThing(&j), nil, runChanges(&j, runID, param, addresses)...)
+	}
 	return runID, nil
 }
 
@@ -253,6 +257,41 @@ func (s *Service) run(ctx context.Context, actor model.Actor, id int64) (model.R
 	return r, err
 }
 
+// runChanges says of a run by hand which one it is, and what was other than the job has it.
+func runChanges(j *model.Job, runID int64, param, addresses string) []model.Change {
+	out := []model.Change{{Field: "run", New: strconv.FormatInt(runID, 10)}}
+	if param != j.Param {
+		out = append(out, model.Change{Field: "param", Old: j.Param, New: param})
+	}
+	if addresses != "" {
+		out = append(out, model.Change{Field: "addresses", New: addresses})
+	}
+	return out
+}
+
+// runFor reads a run to do something to it, and notes who may not.
+func (s *Service) runFor(ctx context.Context, actor model.Actor, id int64, action string) (model.Run, thing, error) {
+	r, err := s.store.Run(ctx, id)
+	if model.CodeOf(err) == model.CodeNotFound {
+		return r, thing{}, model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	if err != nil {
+		return r, thing{}, err
+	}
+	named := []model.Run{r}
+	err = s.nameRuns(ctx, named)
+	what := thing{model.AuditRun, r.ID, named[0].JobName}
+	if err != nil || actor.May(model.LevelOperate, r.GroupID) {
+		return r, what, err
+	}
+	err = forbidden()
+	s.note(ctx, actor, action, what, err)
+	if !actor.Sees(r.GroupID) {
+		err = model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	return model.Run{}, what, err
+}
+
 // ReadLog reads the log of a run from its executor, from a line on (1 = first).
 // End is true when the run has its result and nothing more was there to read.
 func (s *Service) ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error) {
@@ -303,7 +342,7 @@ func fromWhole(c model.LogChunk) model.LogChunk {
 // KillRun asks the executor to end a run in progress. The wire can only kill by
 // job: runs of the same job that wait on that executor end too.
 func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) error {
-	r, err := s.run(ctx, actor, id)
+	r, what, err := s.runFor(ctx, actor, id, "run.kill")
 	if err != nil {
 		return err
 	}
@@ -329,13 +368,14 @@ func (s *Service) KillRun(ctx context.Context, actor model.Actor, id int64) erro
 		RunID: id, Code: model.CodeFail, Reason: model.ReasonKilled, AtMS: s.Now().UnixMilli(), Said: []model.Said{model.Say("killed_by", "Name", actor.Name)},
 	}})
 	s.log.Info("run killed", "log_id", id, "job_id", r.JobID, "user", actor.Name)
+	s.note(ctx, actor, "run.kill", what, err)
 	return err
 }
 
 // TakeBackRun ends a run that is planned and not sent yet: asked for by a person or a
 // script, a retry, a child, or of a schedule. It is not tried again.
 func (s *Service) TakeBackRun(ctx context.Context, actor model.Actor, id int64) error {
-	r, err := s.run(ctx, actor, id)
+	r, what, err := s.runFor(ctx, actor, id, "run.takeback")
 	if err != nil {
 		return err
 	}
@@ -343,5 +383,6 @@ func (s *Service) TakeBackRun(ctx context.Context, actor model.Actor, id int64) 
 		return err
 	}
 	s.log.Info("run taken back", "log_id", id, "job_id", r.JobID, "user", actor.Name)
+	s.note(ctx, actor, "run.takeback", what, nil)
 	return nil
 }

@@ -69,6 +69,15 @@ type Store interface {
 	UpgradePasswordHash(ctx context.Context, userID int, hash string) error
 	SetPreferences(ctx context.Context, userID int, language, theme string) error
 
+	UpdateUser(ctx context.Context, u *model.User) error
+	DeleteUser(ctx context.Context, id int) error
+	SetProfile(ctx context.Context, userID int, language, theme, startPage string) error
+	UserSessions(ctx context.Context, userID int) ([]model.Session, error)
+	EndSession(ctx context.Context, userID int, id string) (bool, error)
+
+	InsertAudit(ctx context.Context, list []model.AuditEntry) error
+	Audit(ctx context.Context, f model.AuditFilter) ([]model.AuditEntry, error)
+
 	Report(ctx context.Context, first, last time.Time) ([]model.DayCount, error)
 	RunsTotal(ctx context.Context) (int64, error)
 	Ledger(ctx context.Context, first, last time.Time) ([]model.Fires, error)
@@ -101,6 +110,8 @@ type Service struct {
 	gate      *gate
 
 	retentionDays int
+	refused       refusals
+	refusedLogins refusals
 }
 
 // Options build a Service.

@@ -38,6 +38,18 @@ func (s *Service) Login(ctx context.Context, name, password, from string) (model
 	if name == "" || utf8.RuneCountInString(name) > longestName || !utf8.ValidString(name) || len(password) > longestTyped {
 		return model.User{}, wrongLogin()
 	}
+	u, err := s.login(ctx, name, password, from)
+	actor := model.Actor{UserID: u.ID, Name: name, From: from}
+	switch model.CodeOf(err) {
+	case model.CodeInvalid, model.CodeTooMany, model.CodeForbidden:
+		s.write(ctx, actor, "login", thing{kind: model.AuditUser, name: name}, model.AuditRefused, nil)
+		return model.User{}, err
+	}
+	s.note(ctx, actor, "login", userThing(&u), err)
+	return u, err
+}
+
+func (s *Service) login(ctx context.Context, name, password, from string) (model.User, error) {
 	ctx, leave, err := s.enter(ctx, name, from)
 	if err != nil {
 		return model.User{}, err
@@ -47,7 +59,10 @@ func (s *Service) Login(ctx context.Context, name, password, from string) (model
 	if err != nil && model.CodeOf(err) != model.CodeNotFound {
 		return model.User{}, err
 	}
-	return s.verify(ctx, u, name, password, from)
+	if u, err = s.verify(ctx, u, name, password, from); err == nil && u.Disabled {
+		return model.User{}, model.Errf(model.CodeInvalid, "error.account_disabled")
+	}
+	return u, err
 }
 
 func wrongLogin() error { return model.Errf(model.CodeInvalid, "error.login") }
@@ -170,19 +185,32 @@ func (s *Service) ChangePassword(ctx context.Context, userID int, old, new, from
 	if err != nil {
 		return model.User{}, err
 	}
+	actor := model.Actor{UserID: u.ID, Name: u.Name, From: from}
+	err = s.changePassword(ctx, &u, old, new, from)
+	switch model.CodeOf(err) {
+	case model.CodeInvalid, model.CodeTooMany:
+		s.write(ctx, actor, "password.change", userThing(&u), model.AuditRefused, nil)
+	default:
+		s.note(ctx, actor, "password.change", userThing(&u), err)
+	}
+	return u, err
+}
+
+func (s *Service) changePassword(ctx context.Context, u *model.User, old, new, from string) error {
 	ctx, leave, err := s.enter(ctx, u.Name, from)
 	if err != nil {
-		return model.User{}, err
+		return err
 	}
 	defer leave()
-	if _, err := s.verify(ctx, u, u.Name, old, from); model.CodeOf(err) == model.CodeInvalid {
+	if _, err := s.verify(ctx, *u, u.Name, old, from); model.CodeOf(err) == model.CodeInvalid {
+		bad := model.Errf(model.CodeInvalid, "error.invalid")
 		bad.AddField("old", "field.wrong_password")
-		return model.User{}, bad
+		return bad
 	} else if err != nil {
-		return model.User{}, err
+		return err
 	}
-	u.SessionGeneration, err = s.setPassword(ctx, userID, new)
-	return u, err
+	u.SessionGeneration, err = s.setPassword(ctx, u.ID, new)
+	return err
 }
 
 func checkPassword(bad *model.Error, field, password string) {
@@ -228,7 +256,9 @@ func (s *Service) ResetPassword(ctx context.Context, name string) (string, error
 		return "", err
 	}
 	password := NewPassword()
-	_, err = s.setPassword(ctx, u.ID, password)
+	if _, err = s.setPassword(ctx, u.ID, password); err == nil {
+		s.note(ctx, model.Actor{Name: "command line", Admin: true}, "password.reset", userThing(&u), nil)
+	}
 	return password, err
 }
 

@@ -65,6 +65,11 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 	if j.GlueType.IsScript() {
 		j.Handler = ""
 		s.checkSource(j, old, bad)
+		// A script is a right of its own, and another executor runs it with other powers.
+		newScript := old == nil || j.GlueSource != old.GlueSource || j.GroupID != old.GroupID
+		if newScript && actor.May(model.LevelEdit, j.GroupID) && !actor.Scripts(j.GroupID) {
+			bad.AddField("glue_source", "field.no_scripts")
+		}
 	} else {
 		j.GlueSource, j.GlueRemark = "", ""
 		line(bad, "handler", j.Handler, 255, true)
@@ -99,6 +104,10 @@ func (s *Service) checkGroup(ctx context.Context, actor model.Actor, id int, bad
 	}
 	if !actor.Sees(id) {
 		bad.AddField("group", "field.not_found")
+		return nil
+	}
+	if !actor.May(model.LevelEdit, id) {
+		bad.AddField("group", "field.no_edit")
 		return nil
 	}
 	_, err := s.store.Group(ctx, id)
@@ -213,7 +222,7 @@ func (s *Service) checkChildren(ctx context.Context, actor model.Actor, j *model
 	var names []string
 	for _, id := range ids {
 		child, ok := direct[id]
-		if !ok || !actor.Sees(child.GroupID) && !slices.Contains(had, id) {
+		if !ok || !actor.May(model.LevelOperate, child.GroupID) && !slices.Contains(had, id) {
 			bad.AddField("child_ids", "error.child_missing", "ID", id)
 		}
 		names = append(names, itoa(id))

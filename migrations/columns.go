@@ -85,6 +85,24 @@ func pageIndexes() []index {
 	return []index{{"xxl_job_info", "carillon_children", "child_jobid", false}}
 }
 
+// peopleColumns: rights finer than the original's, and whose sessions there are.
+func peopleColumns() []column {
+	return []column{
+		{"carillon_user", "rights", "TEXT NULL"},            // grants that xxl_job_user.permission cannot say (model.ParseRights)
+		{"carillon_user", "disabled", "TINYINT NULL"},       // 1: cannot log in
+		{"carillon_user", "start_page", "VARCHAR(50) NULL"}, // path of the console
+		{"carillon_session", "user_id", "INT NULL"},
+		{"carillon_session", "began_at", "BIGINT NULL"},
+		{"carillon_session", "seen_at", "BIGINT NULL"},
+		{"carillon_session", "came_from", "VARCHAR(64) NULL"},
+		{"carillon_session", "agent", "VARCHAR(255) NULL"},
+	}
+}
+
+func peopleIndexes() []index {
+	return []index{{"carillon_session", "carillon_session_user", "user_id", false}}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

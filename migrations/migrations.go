@@ -136,6 +136,7 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	truth := goose.NewGoMigration(7, &goose.GoFunc{RunDB: addCarillonColumns(engine, truthColumns(), nil)}, nil)
 	page := goose.NewGoMigration(11, &goose.GoFunc{RunDB: addCarillonColumns(engine, pageColumns(), pageIndexes())}, nil)
 	ahead := goose.NewGoMigration(8, &goose.GoFunc{RunDB: addCarillonColumns(engine, aheadColumns(), nil)}, nil)
+	people := goose.NewGoMigration(13, &goose.GoFunc{RunDB: addCarillonColumns(engine, peopleColumns(), peopleIndexes())}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people))
 }

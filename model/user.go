@@ -1,9 +1,9 @@
 package model
 
 import (
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
+	"time"
 )
 
 // Role is the role of a user as stored.
@@ -20,45 +20,100 @@ type User struct {
 	ID         int
 	Name       string
 	Role       Role
-	Permission string // comma separated group ids a user may see
+	Permission string // comma separated ids of executors whose jobs the user may edit with their scripts
+	Rights     string // all other grants, as Rights.Columns writes them
+	Disabled   bool   // cannot log in
 
 	LegacyHash   string // password column: MD5 or SHA-256 hex of a Java admin
 	PasswordHash string // bcrypt, from our side table; empty until the first login
 	Language     string // zh-Hans, zh-Hant, en; empty = by browser
 	Theme        string // light, dark; empty = by system
-	// SessionGeneration grows with each new password; sessions of an older one are over.
+	StartPage    string // one of StartPages; empty = the dashboard
+	// SessionGeneration grows with each new password and when the account is disabled;
+	// sessions of an older one are over.
 	SessionGeneration int64
 }
+
+// StartPages lists where a person may begin: paths of the console.
+func StartPages() []string { return []string{"", "/jobs", "/runs"} }
 
 // Actor is who asks for something: the user behind a session, or the API.
 type Actor struct {
 	UserID int // 0 for the API and the command line
 	Name   string
-	Admin  bool
-	Groups []int
+	From   string // address that the wish came from, for the audit; "" = this machine
+	Admin  bool   // may do everything
+	Groups []int  // executors whose jobs may be edited with their scripts
+	Rights Rights // other grants
 }
 
 // Actor gives the rights of the user.
 func (u *User) Actor() Actor {
-	a := Actor{UserID: u.ID, Name: u.Name, Admin: u.Role == RoleAdmin}
-	for s := range strings.SplitSeq(u.Permission, ",") {
-		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
-			a.Groups = append(a.Groups, n)
-		}
-	}
-	return a
+	return Actor{UserID: u.ID, Name: u.Name, Admin: u.Role == RoleAdmin, Rights: ParseRights(u.Permission, u.Rights)}
 }
 
-// Sees reports whether the actor may see and change jobs of the group.
-func (a Actor) Sees(groupID int) bool { return a.Admin || slices.Contains(a.Groups, groupID) }
+// Grant gives what the actor may do with an executor.
+func (a Actor) Grant(groupID int) Grant {
+	if a.Admin {
+		return Grant{LevelAdminister, true}
+	}
+	g := a.Rights.Groups[groupID]
+	if slices.Contains(a.Groups, groupID) && g.Level <= LevelEdit {
+		g = Grant{LevelEdit, true}
+	}
+	g.Scripts = g.Scripts || a.Rights.All.Scripts
+	g.Level = max(g.Level, a.Rights.All.Level)
+	return g
+}
+
+// May reports whether the actor has a level for an executor.
+func (a Actor) May(l Level, groupID int) bool { return a.Grant(groupID).Level >= l }
+
+// Scripts reports whether the actor may change scripts of the executor's jobs.
+func (a Actor) Scripts(groupID int) bool {
+	g := a.Grant(groupID)
+	return g.Level >= LevelEdit && g.Scripts
+}
+
+// MaySomewhere reports whether the actor has a level for any executor, or for all.
+func (a Actor) MaySomewhere(l Level) bool {
+	if a.Admin || a.Rights.All.Level >= l || len(a.Groups) > 0 && l <= LevelEdit {
+		return true
+	}
+	for _, g := range a.Rights.Groups {
+		if g.Level >= l {
+			return true
+		}
+	}
+	return false
+}
+
+// Sees reports whether the actor may see jobs of the group.
+func (a Actor) Sees(groupID int) bool { return a.May(LevelView, groupID) }
 
 // GroupLimit is the list to put into a filter: nil means every group.
 func (a Actor) GroupLimit() []int {
-	if a.Admin {
+	if a.Admin || a.Rights.All.Level >= LevelView {
 		return nil
 	}
-	if a.Groups == nil {
-		return []int{}
+	out := append([]int{}, a.Groups...)
+	for id := range maps.Keys(a.Rights.Groups) {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
 	}
-	return a.Groups
+	slices.Sort(out)
+	return out
+}
+
+// Session is one login of a person.
+type Session struct {
+	ID       string // stands for the session, and opens nothing
+	UserID   int
+	Began    time.Time // zero for logins of before this was noted
+	Seen     time.Time // some minutes exact
+	From     string    // address at the login
+	Agent    string    // as the browser calls itself
+	Current  bool      // the one that asks
+	Remember bool      // goes on when the browser is closed
 }

@@ -77,6 +77,7 @@ func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)        
 func (m *memory) Registrations(context.Context) ([]model.Registration, error)      { return m.regs, nil }
 func (m *memory) HandOver(context.Context, string, []string) (int, error)          { return 0, nil }
 func (m *memory) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
+func (m *memory) DeleteAuditBefore(context.Context, time.Time, int) (int, error)   { return 0, nil }
 func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)    { return 0, nil }
 func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, error) {
 	return true, m.err()

@@ -7,12 +7,14 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme, c.session_generation
+const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme, c.session_generation,
+	c.rights, c.disabled, c.start_page
 	FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id`
 
 func scanUser(r row) (model.User, error) {
 	var u model.User
-	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme), nz(&u.SessionGeneration))
+	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme), nz(&u.SessionGeneration),
+		nz(&u.Rights), flag(&u.Disabled), nz(&u.StartPage))
 	return u, err
 }
 
@@ -50,7 +52,12 @@ func (s *Store) InsertUser(ctx context.Context, u *model.User) (int, error) {
 		if id, err = res.LastInsertId(); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash) VALUES (?, ?)`+s.d.upsert("user_id", "password_hash"), id, u.PasswordHash)
+		// What a deleted account of a Java admin has left behind under the same id goes.
+		if _, err := tx.ExecContext(ctx, `DELETE FROM carillon_user WHERE user_id = ?`, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash, language, theme, rights, start_page) VALUES (?, ?, ?, ?, ?, ?)`,
+			id, u.PasswordHash, null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage))
 		return err
 	})
 	return int(id), err
@@ -66,6 +73,9 @@ func (s *Store) SetPasswordHash(ctx context.Context, userID int, hash string) (g
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE carillon_user SET session_generation = COALESCE(session_generation, 0) + 1
 			WHERE user_id = ?`, userID); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM carillon_session WHERE user_id = ?`, userID); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT session_generation FROM carillon_user WHERE user_id = ?`, userID).Scan(&generation)
@@ -84,6 +94,87 @@ func (s *Store) UpgradePasswordHash(ctx context.Context, userID int, hash string
 			hash, userID)
 		return err
 	})
+}
+
+// UpdateUser writes role, rights, preferences and whether the account is disabled; name and
+// passwords stay. Disabling ends the sessions. Two that do it at once
+// cannot lose the last administrator: that is error.last_admin. A missing user is
+// model.CodeNotFound.
+func (s *Store) UpdateUser(ctx context.Context, u *model.User) error {
+	return s.keepingAdmin(ctx, func(tx *sql.Tx) error {
+		var there int
+		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_user WHERE id = ?`, u.ID).Scan(&there)
+		if err != nil {
+			return err
+		}
+		if there == 0 {
+			return model.Errf(model.CodeNotFound, "error.user_not_found", "ID", u.ID)
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE xxl_job_user SET role = ?, permission = ? WHERE id = ?`, u.Role, null(u.Permission), u.ID); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`carillon_user (user_id) VALUES (?)`, u.ID); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE carillon_user SET language = ?, theme = ?, rights = ?, start_page = ?, disabled = ?,
+			session_generation = COALESCE(session_generation, 0) + ? WHERE user_id = ?`,
+			null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage), null(u.Disabled), boolInt(u.Disabled), u.ID)
+		if err == nil && u.Disabled {
+			_, err = tx.ExecContext(ctx, `DELETE FROM carillon_session WHERE user_id = ?`, u.ID)
+		}
+		return err
+	})
+}
+
+// DeleteUser removes an account with its sessions, but not the last administrator.
+func (s *Store) DeleteUser(ctx context.Context, id int) error {
+	return s.keepingAdmin(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_user WHERE id = ?`, id)
+		if err := changedOne(res, err, "error.user_not_found"); err != nil {
+			return err
+		}
+		for _, table := range []string{"carillon_user", "carillon_session"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// keepingAdmin changes accounts and takes that back when no administrator who can log
+// in is left. The accounts are locked first, so that of two changes at once
+// the later one sees the earlier.
+func (s *Store) keepingAdmin(ctx context.Context, change func(*sql.Tx) error) error {
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		if _, err := collect(ctx, tx, one[int], `SELECT id FROM xxl_job_user ORDER BY id`+s.d.forUpdate); err != nil {
+			return err
+		}
+		if err := change(tx); err != nil {
+			return err
+		}
+		var left int
+		err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id
+			WHERE u.role = 1 AND COALESCE(c.disabled, 0) = 0`).Scan(&left)
+		if err == nil && left == 0 {
+			err = model.Errf(model.CodeInvalid, "error.last_admin")
+		}
+		return err
+	})
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// SetProfile stores what people choose for themselves.
+func (s *Store) SetProfile(ctx context.Context, userID int, language, theme, startPage string) error {
+	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_user (user_id, language, theme, start_page) VALUES (?, ?, ?, ?)`+
+		s.d.upsert("user_id", "language", "theme", "start_page"), userID, null(language), null(theme), null(startPage))
+	return err
 }
 
 // SetPreferences stores language and theme of a user.

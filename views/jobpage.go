@@ -14,7 +14,8 @@ import (
 // JobView is the page of one job.
 type JobView struct {
 	Page
-	Row      JobRow // the job with its schedule in words
+	History  []model.AuditEntry // who changed what
+	Row      JobRow             // the job with its schedule in words
 	AppName  string
 	Fires    []time.Time // in the zone of the schedule
 	FireZone string
@@ -251,3 +252,6 @@ func (v JobView) allSettings() []setting {
 	}
 	return all
 }
+
+// may reports whether the person has a level for the job.
+func (v JobView) may(l model.Level) bool { return v.Actor.May(l, v.Row.GroupID) }

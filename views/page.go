@@ -26,9 +26,10 @@ type Page struct {
 	Path  string // path and query of this page, to return to
 	User  string // "" when nobody is logged in
 	Admin bool
-	Theme string // light, dark, "" = by system
-	Toast *Toast // shown once after a redirect
-	Live  bool   // the page refreshes itself
+	Actor model.Actor // rights of the person: what one may not do is not drawn
+	Theme string      // light, dark, "" = by system
+	Toast *Toast      // shown once after a redirect
+	Live  bool        // the page refreshes itself
 }
 
 // Toast is a short message about what was just done.
@@ -96,6 +97,11 @@ func (p Page) initials() string {
 	return string(r[:min(2, len(r))])
 }
 
+// SeesAll reports whether the person sees all executors, and so the numbers of the whole center.
+func (p Page) SeesAll() bool {
+	return p.Admin || p.Actor.UserID != 0 && p.Actor.GroupLimit() == nil
+}
+
 // navEntry is one line of the menu.
 type navEntry struct{ key, path, icon string }
 
@@ -103,12 +109,16 @@ type navEntry struct{ key, path, icon string }
 func (p Page) navEntries() []navEntry {
 	all := []navEntry{
 		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"},
-		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"help", "/help", "book"},
+		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"audit", "/audit", "history"}, {"help", "/help", "book"},
 	}
 	if p.Admin {
 		return all
 	}
-	return append(all[:3:3], all[5])
+	menu := all[:3:3]
+	if p.Actor.MaySomewhere(model.LevelAdminister) {
+		menu = append(menu, all[3])
+	}
+	return append(menu, all[6])
 }
 
 // Option is one choice of a select.

@@ -76,11 +76,14 @@ func (v *Palette) places() (out []PaletteItem) {
 	for _, e := range v.navEntries() {
 		out = append(out, PaletteItem{e.icon, v.T("nav." + e.key), "", v.URL(e.path)})
 	}
+	if v.Actor.MaySomewhere(model.LevelEdit) {
+		out = append(out, PaletteItem{"plus", v.T("jobs.add"), "", v.URL("/jobs/new")})
+	}
 	return append(out,
-		PaletteItem{"plus", v.T("jobs.add"), "", v.URL("/jobs/new")},
 		PaletteItem{"clock-play", v.T("palette.failing"), "", v.URL("/jobs", "status", "failing")},
 		PaletteItem{"list-details", v.T("palette.failed_today"), "", v.URL("/runs", "status", "failed", "preset", "today")},
 		PaletteItem{"list-details", v.T("palette.running"), "", v.URL("/runs", "status", "open")},
+		PaletteItem{"users", v.T("profile.title"), "", v.URL("/profile")},
 		PaletteItem{"key", v.T("top.password"), "", v.URL("/password")},
 	)
 }

@@ -111,3 +111,21 @@ func TestTimeline(t *testing.T) {
 	assert.Contains(t, v.message(), "misfire rule")
 	assert.False(t, v.HasLog())
 }
+
+// TestTheAuditHasWords: each action, kind and outcome that is noted has a text.
+func TestTheAuditHasWords(t *testing.T) {
+	p := testPage(t)
+	for _, a := range model.AuditActions() {
+		require.NotEqual(t, a, p.auditAction(a))
+	}
+	for _, k := range []model.AuditKind{model.AuditJob, model.AuditRun, model.AuditExecutor, model.AuditUser, model.AuditSession} {
+		require.True(t, p.L.Has("audit.kind."+string(k)), k)
+	}
+	for _, l := range model.Levels() {
+		require.True(t, p.L.Has("level."+l.String()) && p.L.Has("role."+l.String()), l)
+	}
+	require.Equal(t, "/base/jobs/7", p.auditURL(model.AuditEntry{Kind: model.AuditJob, ObjectID: 7, Action: "job.edit"}))
+	require.Empty(t, p.auditURL(model.AuditEntry{Kind: model.AuditJob, ObjectID: 7, Action: "job.delete"}), "it is gone")
+	require.Equal(t, "Firefox · Windows", agentName(p, "Mozilla/5.0 (Windows NT 10.0; rv:132.0) Gecko/20100101 Firefox/132.0"))
+	require.Equal(t, "unknown program", agentName(p, "?"))
+}

@@ -85,20 +85,3 @@ func (c *Console) help(r *request) error {
 		GoVersion: c.opt.GoVersion, SourceURL: c.opt.SourceURL, Licence: c.opt.Licence,
 	}))
 }
-
-func (c *Console) userList(r *request) error {
-	ctx := r.Request().Context()
-	rows, err := c.svc.Users(ctx, r.actor())
-	if err != nil {
-		return err
-	}
-	page, err := c.svc.Executors(ctx, r.actor()) // names for the permitted ids
-	if err != nil {
-		return err
-	}
-	v := views.Users{Page: r.page("users", r.loc.T("users.title")), Rows: rows}
-	for _, g := range page.Rows {
-		v.Groups = append(v.Groups, g.Group)
-	}
-	return r.render(http.StatusOK, views.UsersPage(v))
-}

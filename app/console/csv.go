@@ -150,7 +150,7 @@ func (c *Console) userExport(r *request) error {
 	if err != nil {
 		return err
 	}
-	t, err := c.startTable(r, "users", "user_id", "user", "role", "executors", "language")
+	t, err := c.startTable(r, "users", "user_id", "user", "role", "executors", "language", "disabled")
 	for _, u := range users {
 		if err != nil {
 			break
@@ -161,11 +161,15 @@ func (c *Console) userExport(r *request) error {
 		}
 		who := u.Actor()
 		for _, g := range page.Rows {
-			if !who.Admin && who.Sees(g.ID) {
-				apps = append(apps, g.AppName)
+			if grant := who.Grant(g.ID); !who.Admin && grant.Level > model.LevelNone {
+				text := g.AppName + ":" + grant.Level.String()
+				if grant.Scripts {
+					text += "+script"
+				}
+				apps = append(apps, text)
 			}
 		}
-		err = t.line(strconv.Itoa(u.ID), u.Name, role, strings.Join(apps, " "), u.Language)
+		err = t.line(strconv.Itoa(u.ID), u.Name, role, strings.Join(apps, " "), u.Language, strconv.FormatBool(u.Disabled))
 	}
 	if err == nil {
 		_ = t.send() // whoever asked may be gone

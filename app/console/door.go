@@ -57,13 +57,25 @@ func (c *Console) Visitor(ctx context.Context, token string) (*model.User, error
 }
 
 // Leave ends the session of a token.
-func (c *Console) Leave(ctx context.Context, token string) error {
-	ctx, err := c.sessions.Load(ctx, token)
+func (c *Console) Leave(req *http.Request, token string) error {
+	ctx, err := c.sessions.Load(req.Context(), token)
 	if err != nil {
 		return err
 	}
-	return c.sessions.Destroy(ctx)
+	id := c.sessions.GetInt(ctx, keyUser)
+	if err := c.sessions.Destroy(ctx); err != nil || id == 0 {
+		return err
+	}
+	if user, err := c.svc.User(ctx, id); err == nil { // an account that is gone has its own line
+		actor := user.Actor()
+		actor.From = c.From(req)
+		c.svc.NoteLogout(ctx, actor)
+	}
+	return nil
 }
+
+// From is the address of whoever sent a request.
+func (c *Console) From(req *http.Request) string { return c.opt.IPExtractor(req) }
 
 // Origin refuses what a browser sends on behalf of another site.
 func (c *Console) Origin(req *http.Request) error {

@@ -57,6 +57,9 @@ func (c *Console) executorEdit(r *request) error {
 	if err != nil {
 		return err
 	}
+	if !r.actor().May(model.LevelAdminister, g.ID) {
+		return model.Errf(model.CodeForbidden, "error.forbidden")
+	}
 	return c.drawExecutor(r, http.StatusOK, views.ExecutorForm{ID: g.ID, Values: map[string]string{
 		"app_name": g.AppName, "title": g.Title, "address_type": strconv.Itoa(int(g.AddressType)),
 		"address_list": strings.Join(g.Addresses(), "\n"),

@@ -10,22 +10,22 @@ import (
 )
 
 func (c *Console) jobStart(r *request) error {
-	return c.jobAction(r, c.svc.StartJob, "jobs.started", "/stop")
+	return c.jobAction(r, c.svc.StartJob, model.LevelOperate, "job.start", "jobs.started", "/stop")
 }
 
 func (c *Console) jobStop(r *request) error {
-	return c.jobAction(r, c.svc.StopJob, "jobs.stopped_done", "/start")
+	return c.jobAction(r, c.svc.StopJob, model.LevelOperate, "job.stop", "jobs.stopped_done", "/start")
 }
 
 func (c *Console) jobDelete(r *request) error {
-	return c.jobAction(r, c.svc.DeleteJob, "jobs.deleted", "")
+	return c.jobAction(r, c.svc.DeleteJob, model.LevelEdit, "job.delete", "jobs.deleted", "")
 }
 
 // jobAction does something to a job and says so by its name, with the action that takes
 // it back, if any. A line of the job list is answered with the line as it is now: what
 // was clicked must never show what is over.
-func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, int) error, key, undo string) error {
-	j, err := c.pathJob(r)
+func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, int) error, level model.Level, action, key, undo string) error {
+	j, err := c.pathJob(r, level, action)
 	if err != nil {
 		return err
 	}
@@ -55,22 +55,22 @@ func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, in
 	return r.render(http.StatusOK, views.JobLine(views.Jobs{Page: r.page("jobs", "")}, c.jobRow(r, row)))
 }
 
-// pathJob loads the job named by the path.
-func (c *Console) pathJob(r *request) (model.Job, error) {
+// pathJob loads the job named by the path, for an action that needs a level.
+func (c *Console) pathJob(r *request, level model.Level, action string) (model.Job, error) {
 	id, err := r.jobID()
 	if err != nil {
 		return model.Job{}, err
 	}
-	return c.svc.Job(r.Request().Context(), r.actor(), id)
+	return c.svc.JobTo(r.Request().Context(), r.actor(), id, level, action)
 }
 
 // jobDeleteForm says what would go, what stays and which jobs are beside it.
 func (c *Console) jobDeleteForm(r *request) error {
-	id, err := r.jobID()
+	j, err := c.pathJob(r, model.LevelEdit, "job.delete")
 	if err != nil {
 		return err
 	}
-	e, err := c.svc.JobEnd(r.Request().Context(), r.actor(), id)
+	e, err := c.svc.JobEnd(r.Request().Context(), r.actor(), j.ID)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,12 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 
 // jobNew shows the form with defaults, or with the values of another job.
 func (c *Console) jobNew(r *request) error {
+	if a := r.actor(); !a.MaySomewhere(model.LevelEdit) {
+		if a.MaySomewhere(model.LevelView) {
+			return model.Errf(model.CodeForbidden, "error.forbidden")
+		}
+		return model.Errf(model.CodeForbidden, "error.no_executor")
+	}
 	in, copyOf, original := jobs.NewJobInput(), r.queryInt("copy"), ""
 	in.GroupID, in.Author = r.queryInt("executor"), r.user.Name
 	if copyOf > 0 {
@@ -126,15 +133,11 @@ func (c *Console) jobNew(r *request) error {
 }
 
 func (c *Console) jobEdit(r *request) error {
-	id, err := r.jobID()
+	j, err := c.pathJob(r, model.LevelEdit, "job.edit")
 	if err != nil {
 		return err
 	}
-	j, err := c.svc.Job(r.Request().Context(), r.actor(), id)
-	if err != nil {
-		return err
-	}
-	return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Name: j.Name, Values: formOf(inputOf(j))})
+	return c.drawJob(r, http.StatusOK, views.JobForm{ID: j.ID, Name: j.Name, Values: formOf(inputOf(j))})
 }
 
 // drawJob draws the form with the executors on offer and the preview.
@@ -144,9 +147,10 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 		return err
 	}
 	v.Page, v.Groups = r.page("jobs", ""), page.Groups
+	v.Groups = slices.DeleteFunc(v.Groups, func(g model.Group) bool { return !r.actor().May(model.LevelEdit, g.ID) })
 	v.Title = v.Heading()
-	if v.ID == 0 && len(page.Groups) == 1 && v.Values["group"] == "" {
-		v.Values["group"] = strconv.Itoa(page.Groups[0].ID) // nothing to choose from
+	if v.ID == 0 && len(v.Groups) == 1 && v.Values["group"] == "" {
+		v.Values["group"] = strconv.Itoa(v.Groups[0].ID) // nothing to choose from
 	}
 	v.Preview = c.preview(r, func(name string) string { return v.Values[name] })
 	return r.render(status, views.JobFormPage(v))

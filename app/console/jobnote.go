@@ -33,7 +33,7 @@ func markdown(text string) (string, error) {
 }
 
 func (c *Console) jobNoteForm(r *request) error {
-	j, err := c.pathJob(r)
+	j, err := c.pathJob(r, model.LevelOperate, "job.note")
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (c *Console) drawNote(r *request, status int, j model.Job, v views.JobNote)
 }
 
 func (c *Console) jobNote(r *request) error {
-	j, err := c.pathJob(r)
+	j, err := c.pathJob(r, model.LevelOperate, "job.note")
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ func (c *Console) jobPage(r *request) error {
 		return err
 	}
 	v.Parents, v.Children = relatedJobs(rel.Parents), relatedJobs(rel.Children)
+	if v.History, err = c.svc.AuditOf(ctx, r.actor(), model.AuditJob, int64(id)); err != nil {
+		return err
+	}
 	return r.render(http.StatusOK, views.JobPage(v))
 }
 

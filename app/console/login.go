@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ import (
 func (c *Console) loginForm(r *request) error {
 	next := localPath(r.QueryParam("next"))
 	if r.user != nil {
-		return r.Redirect(http.StatusSeeOther, c.afterLogin(next))
+		return r.Redirect(http.StatusSeeOther, c.startOf(r.user, next))
 	}
 	return c.drawLogin(r, http.StatusOK, views.Login{Next: next})
 }
@@ -35,6 +36,17 @@ func (c *Console) afterLogin(next string) string {
 		return c.path("/")
 	}
 	return next
+}
+
+// startOf is where a person begins: the page asked for, or the one of their choice.
+func (c *Console) startOf(user *model.User, next string) string {
+	if next == "" && slices.Contains(model.StartPages(), user.StartPage) {
+		next = c.path(user.StartPage)
+		if user.StartPage == "" {
+			next = c.path("/")
+		}
+	}
+	return c.afterLogin(next)
 }
 
 // longestName is what the column of the names holds; a longer one is nobody's.
@@ -58,7 +70,7 @@ func (c *Console) login(r *request) error {
 		return err
 	}
 	c.audit.note(r, slog.LevelInfo, "login", user.Name, slog.Int("user_id", user.ID))
-	return r.Redirect(http.StatusSeeOther, c.afterLogin(v.Next))
+	return r.Redirect(http.StatusSeeOther, c.startOf(&user, v.Next))
 }
 
 // loginFailed draws the form again and says why.
@@ -93,6 +105,9 @@ func retryAfter(r *request, err error) {
 func (c *Console) logout(r *request) error {
 	if err := c.sessions.Destroy(r.Request().Context()); err != nil {
 		return err
+	}
+	if r.user != nil {
+		c.svc.NoteLogout(r.Request().Context(), r.actor())
 	}
 	return r.Redirect(http.StatusSeeOther, c.path("/login"))
 }

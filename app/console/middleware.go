@@ -118,12 +118,10 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 	if err := c.Origin(r.Request()); err != nil {
 		return err
 	}
-	switch {
-	case who == anybody:
-	case r.user == nil && who != nobody:
+	if r.user == nil && who != anybody && who != nobody {
 		return c.askLogin(r)
-	case who == users, who == admins && r.user.Role == model.RoleAdmin:
-	default:
+	}
+	if !who.admits(r.actor()) {
 		return model.Errf(model.CodeForbidden, "error.forbidden")
 	}
 	// Read the form here, so that one that is too large is refused and not

@@ -69,7 +69,9 @@ func (r *request) actor() model.Actor {
 	if r.user == nil {
 		return model.Actor{}
 	}
-	return r.user.Actor()
+	a := r.user.Actor()
+	a.From = r.RealIP()
+	return a
 }
 
 // htmx reports whether a fragment is wanted.
@@ -114,7 +116,7 @@ func (r *request) page(nav, title string) views.Page {
 		Path: r.Request().URL.RequestURI(), Theme: r.theme,
 	}
 	if r.user != nil {
-		p.User, p.Admin = r.user.Name, r.user.Role == model.RoleAdmin
+		p.User, p.Admin, p.Actor = r.user.Name, r.user.Role == model.RoleAdmin, r.user.Actor()
 	}
 	if r.Request().Method != http.MethodGet {
 		p.Path = r.c.path("/" + nav)

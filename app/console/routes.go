@@ -16,23 +16,46 @@ type access int
 const (
 	nobody access = iota
 	anybody
-	users // logged in; the service checks the executor
+	users    // logged in; the service checks the executor
+	editors  // may edit jobs of some executor, or of all
+	managers // administers some executor, or all
 	admins
 )
+
+// admits reports whether somebody may come to a route.
+func (who access) admits(a model.Actor) bool {
+	switch who {
+	case anybody:
+		return true
+	case users:
+		return a.UserID != 0
+	case editors:
+		return a.MaySomewhere(model.LevelEdit)
+	case managers:
+		return a.MaySomewhere(model.LevelAdminister)
+	case admins:
+		return a.Admin
+	}
+	return false
+}
 
 type handler func(*request) error
 
 // logStreamPath is the one page that does not end by itself.
 const logStreamPath = "/runs/:id/log/stream"
 
-// routes is the whole site. What is not listed here does not exist.
-func (c *Console) routes() {
+// route is one line of the table.
+type route struct {
+	method, path string
+	who          access
+	do           handler
+}
+
+// table is the whole site. What is not listed here does not exist, and what has no rule in
+// access_test.go fails there.
+func (c *Console) table() []route {
 	const get, post = http.MethodGet, http.MethodPost
-	table := []struct {
-		method, path string
-		who          access
-		do           handler
-	}{
+	return []route{
 		{get, "/login", anybody, c.loginForm},
 		{post, "/login", anybody, c.login},
 		{post, "/logout", anybody, c.logout},
@@ -42,6 +65,9 @@ func (c *Console) routes() {
 		{get, "/search", users, c.palette},
 		{get, "/password", users, c.passwordForm},
 		{post, "/password", users, c.password},
+		{get, "/profile", users, c.profileForm},
+		{post, "/profile", users, c.profile},
+		{post, "/profile/sessions/end", users, c.sessionEnd},
 
 		{get, "/jobs", users, c.jobList},
 		{post, "/jobs", users, c.jobAdd},
@@ -49,8 +75,8 @@ func (c *Console) routes() {
 		{post, "/jobs/batch", users, c.jobBatch},
 		{get, "/jobs/preview", users, c.jobPreview},
 		{get, "/jobs/export", users, c.jobExport},
-		{get, importPath, users, c.jobImportForm},
-		{post, importPath, users, c.jobImport},
+		{get, importPath, editors, c.jobImportForm},
+		{post, importPath, editors, c.jobImport},
 		{get, "/jobs/:id", users, c.jobPage},
 		{post, "/jobs/:id", users, c.jobUpdate},
 		{get, "/jobs/:id/edit", users, c.jobEdit},
@@ -74,19 +100,36 @@ func (c *Console) routes() {
 		{get, "/runs/:id/takeback", users, c.runTakeBackForm},
 		{post, "/runs/:id/takeback", users, c.runTakeBack},
 
-		{get, "/executors", admins, c.executorList},
+		{get, "/executors", managers, c.executorList},
 		{post, "/executors", admins, c.executorAdd},
 		{get, "/executors/new", admins, c.executorNew},
 		{post, "/executors/adopt", admins, c.executorAdopt},
-		{post, "/executors/:id", admins, c.executorUpdate},
-		{get, "/executors/:id/edit", admins, c.executorEdit},
+		{post, "/executors/:id", managers, c.executorUpdate},
+		{get, "/executors/:id/edit", managers, c.executorEdit},
 		{get, "/executors/:id/delete", admins, c.executorDeleteForm},
 		{post, "/executors/:id/delete", admins, c.executorDelete},
 
 		{get, "/users", admins, c.userList},
 		{get, "/users/export", admins, c.userExport},
+		{get, "/users/new", admins, c.userNew},
+		{post, "/users", admins, c.userAdd},
+		{get, "/users/sessions", admins, c.allSessions},
+		{get, "/users/:id/edit", admins, c.userEdit},
+		{post, "/users/:id", admins, c.userUpdate},
+		{get, "/users/:id/delete", admins, c.userDeleteForm},
+		{post, "/users/:id/delete", admins, c.userDelete},
+		{get, "/users/:id/password", admins, c.userPasswordForm},
+		{post, "/users/:id/password", admins, c.userPassword},
+		{get, "/users/:id/sessions", admins, c.userSessions},
+		{post, "/users/:id/sessions/end", admins, c.userSessionEnd},
+
+		{get, "/audit", admins, c.auditList},
+		{get, "/audit/export", admins, c.auditExport},
 		{get, "/*", users, c.notFound},
 	}
+}
+
+func (c *Console) routes() {
 	g := c.echo.Group(c.base)
 	// What browsers and robots ask for by themselves needs no login.
 	c.echo.GET("/favicon.ico", func(e echo.Context) error {
@@ -95,9 +138,9 @@ func (c *Console) routes() {
 	c.echo.GET("/robots.txt", func(e echo.Context) error { return e.String(http.StatusOK, "User-agent: *\nDisallow: /\n") })
 	g.GET(static.Prefix+"*", echo.WrapHandler(c.files))
 	g.HEAD(static.Prefix+"*", echo.WrapHandler(c.files))
-	for _, r := range table {
+	for _, r := range c.table() {
 		g.Add(r.method, r.path, c.wrap(r.who, r.do))
-		if r.method == get && r.path != logStreamPath { // for probes; the server sends no body
+		if r.method == http.MethodGet && r.path != logStreamPath { // for probes; the server sends no body
 			g.Add(http.MethodHead, r.path, c.wrap(r.who, r.do))
 		}
 	}

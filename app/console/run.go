@@ -91,6 +91,9 @@ func (c *Console) runConfirm(r *request, action, key string) error {
 	if err != nil {
 		return err
 	}
+	if !r.actor().May(model.LevelOperate, d.Run.GroupID) {
+		return model.Errf(model.CodeForbidden, "error.forbidden")
+	}
 	name := d.Run.JobName
 	if d.Job != nil {
 		name = d.Job.Name

@@ -14,7 +14,7 @@ import (
 // runOnceForm asks for parameter and addresses. With from=RUN both are those of that
 // run, so that it can be made again.
 func (c *Console) runOnceForm(r *request) error {
-	j, err := c.pathJob(r)
+	j, err := c.pathJob(r, model.LevelOperate, "job.run")
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *Console) drawRunOnce(r *request, status int, j model.Job, v views.RunOn
 
 // runOnce makes the run and leads to its page, or puts an earlier parameter into the form.
 func (c *Console) runOnce(r *request) error {
-	j, err := c.pathJob(r)
+	j, err := c.pathJob(r, model.LevelOperate, "job.run")
 	if err != nil {
 		return err
 	}

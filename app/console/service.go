@@ -17,6 +17,19 @@ type Service interface {
 	ChangePassword(ctx context.Context, userID int, old, new, from string) (model.User, error)
 	Users(ctx context.Context, actor model.Actor) ([]model.User, error)
 
+	Account(ctx context.Context, actor model.Actor, id int) (model.User, error)
+	AddUser(ctx context.Context, actor model.Actor, in jobs.UserInput) (id int, madeUp string, err error)
+	UpdateUser(ctx context.Context, actor model.Actor, id int, in jobs.UserInput) error
+	DeleteUser(ctx context.Context, actor model.Actor, id int) error
+	ResetPasswordOf(ctx context.Context, actor model.Actor, id int, password string) (madeUp string, err error)
+	SetProfile(ctx context.Context, userID int, language, theme, startPage string) error
+	UserSessions(ctx context.Context, actor model.Actor, userID int) ([]model.Session, error)
+	EndSession(ctx context.Context, actor model.Actor, userID int, id string) error
+
+	Audit(ctx context.Context, actor model.Actor, f model.AuditFilter) (jobs.AuditPage, error)
+	AuditOf(ctx context.Context, actor model.Actor, kind model.AuditKind, id int64) ([]model.AuditEntry, error)
+	NoteLogout(ctx context.Context, actor model.Actor)
+
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
 	FindJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.Job, int, error)
 	SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error)
@@ -31,6 +44,7 @@ type Service interface {
 	SetJobNote(ctx context.Context, actor model.Actor, id int, text, seen string) error
 	JobEnd(ctx context.Context, actor model.Actor, id int) (jobs.JobEnd, error)
 	RunChoices(ctx context.Context, actor model.Actor, id int) (jobs.RunChoices, error)
+	JobTo(ctx context.Context, actor model.Actor, id int, level model.Level, action string) (model.Job, error)
 	AddJob(ctx context.Context, actor model.Actor, in jobs.JobInput) (int, error)
 	UpdateJob(ctx context.Context, actor model.Actor, id int, in jobs.JobInput) error
 	DeleteJob(ctx context.Context, actor model.Actor, id int) error

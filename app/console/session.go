@@ -24,6 +24,9 @@ const (
 
 // Keys in the session.
 const (
+	keyBegan      = "began"
+	keyFrom       = "from"  // address at the login
+	keyAgent      = "agent" // what the browser calls itself
 	keyUser       = "user"
 	keyGeneration = "generation" // of the user's password
 	keySeen       = "seen"
@@ -37,7 +40,7 @@ const (
 func newSessions(opt Options, base string, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	// Not scs.New: that first starts the clean-up loop of an in-memory store.
 	return &scs.SessionManager{
-		Lifetime: rememberLifetime, Store: opt.Sessions, Codec: scs.GobCodec{}, HashTokenInStore: true, ErrorFunc: failed,
+		Lifetime: rememberLifetime, Store: described(opt.Sessions), Codec: scs.GobCodec{}, HashTokenInStore: true, ErrorFunc: failed,
 		Cookie: scs.SessionCookie{
 			Name: "carillon_session", Path: base + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 			Secure: opt.Secure, Persist: false,
@@ -67,7 +70,7 @@ func (c *Console) identify(r *request) error {
 }
 
 // person gives whose session the context carries; nil when it is over: too
-// long idle, the account gone, the password another one.
+// long idle, the account gone or disabled, the password another one.
 func (c *Console) person(ctx context.Context) (*model.User, error) {
 	if !c.sessions.GetBool(ctx, keyRemember) && c.clock.Now().Sub(c.lastSeen(ctx)) > idleLifetime {
 		return nil, nil
@@ -78,6 +81,9 @@ func (c *Console) person(ctx context.Context) (*model.User, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if user.Disabled {
+		return nil, nil
 	}
 	// Sessions of before the first change of the password carry no generation: 0.
 	if user.SessionGeneration != c.sessions.GetInt64(ctx, keyGeneration) {
@@ -115,6 +121,9 @@ func (c *Console) enter(r *request, user model.User, remember bool) error {
 	c.sessions.RememberMe(ctx, remember)
 	c.sessions.Put(ctx, keyUser, user.ID)
 	c.sessions.Put(ctx, keyGeneration, user.SessionGeneration)
+	c.sessions.Put(ctx, keyBegan, c.clock.Now().Unix())
+	c.sessions.Put(ctx, keyFrom, r.RealIP())
+	c.sessions.Put(ctx, keyAgent, agentText(r.Request().UserAgent()))
 	c.sessions.Put(ctx, keySeen, c.clock.Now().Unix())
 	c.sessions.Put(ctx, keyRemember, remember)
 	return nil

@@ -137,6 +137,7 @@ func (c *call) enter(a action) error {
 			return &model.Error{Code: model.CodeInvalid, Key: errLogin.Key, Cause: errLogin}
 		}
 		c.user, c.actor = user, user.Actor()
+		c.actor.From = c.h.Logins.From(c.r)
 	}
 	if c.r.Method != http.MethodPost && !(a.reads && c.r.Method == http.MethodGet) {
 		return model.Errf(model.CodeInvalid, "legacy.post")

@@ -46,7 +46,8 @@ type Service interface {
 type Logins interface {
 	Enter(req *http.Request, name, password string, remember bool) (token string, err error)
 	Visitor(ctx context.Context, token string) (*model.User, error)
-	Leave(ctx context.Context, token string) error
+	Leave(req *http.Request, token string) error
+	From(req *http.Request) string
 	Origin(req *http.Request) error
 	Cookie(token string, remember bool) *http.Cookie
 }

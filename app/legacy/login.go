@@ -62,7 +62,7 @@ func logout(c *call) (any, error) {
 		if err != nil {
 			continue
 		}
-		if err := c.h.Logins.Leave(c.r.Context(), k.Value); err != nil {
+		if err := c.h.Logins.Leave(c.r, k.Value); err != nil {
 			return nil, err
 		}
 		gone := *ours

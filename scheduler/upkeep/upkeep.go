@@ -12,6 +12,7 @@ import (
 // Store is what the upkeep needs from the database.
 type Store interface {
 	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
+	DeleteAuditBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
 	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
 }
 
@@ -24,17 +25,24 @@ type Upkeep struct {
 	clock stepWatch
 }
 
-// Retention removes ended runs that are older than the configured days, in
-// small batches; what is left over waits for the next tick.
+// Retention removes ended runs and lines of the audit that are older than the
+// configured days, in small batches; what is left over waits for the next tick.
 func (u *Upkeep) Retention(ctx context.Context, now time.Time) error {
 	if u.Cfg.RetentionDays <= 0 || !u.Leads() {
 		return nil
 	}
 	y, mo, d := now.In(u.Cfg.Location).Date()
 	cutoff := time.Date(y, mo, d-u.Cfg.RetentionDays, 0, 0, 0, 0, u.Cfg.Location)
+	if err := u.clear(ctx, "old runs removed", cutoff, u.Store.DeleteRunsBefore); err != nil {
+		return err
+	}
+	return u.clear(ctx, "old lines of the audit removed", cutoff, u.Store.DeleteAuditBefore)
+}
+
+func (u *Upkeep) clear(ctx context.Context, done string, cutoff time.Time, remove func(context.Context, time.Time, int) (int, error)) error {
 	total := 0
 	for range 500 {
-		n, err := u.Store.DeleteRunsBefore(ctx, cutoff, u.Cfg.RetentionBatch)
+		n, err := remove(ctx, cutoff, u.Cfg.RetentionBatch)
 		total += n
 		if err != nil {
 			return fmt.Errorf("retention: %w", err)
@@ -50,7 +58,7 @@ func (u *Upkeep) Retention(ctx context.Context, now time.Time) error {
 		}
 	}
 	if total > 0 {
-		u.Cfg.Logger.Info("old runs removed", "count", total, "before", cutoff)
+		u.Cfg.Logger.Info(done, "count", total, "before", cutoff)
 	}
 	return nil
 }
