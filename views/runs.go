@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,6 +138,16 @@ func (v Runs) filtered() bool {
 		f.Preset = ""
 	}
 	return f != RunFilter{}
+}
+
+// shard counts from 1, as people do: executors get 0/2 and 1/2.
+func shard(sharding string) string {
+	index, total, ok := strings.Cut(sharding, "/")
+	n, err := strconv.Atoi(index)
+	if !ok || err != nil {
+		return sharding
+	}
+	return strconv.Itoa(n+1) + "/" + total
 }
 
 // PlannedAt is the planned instant, or for rows of others the trigger time.
