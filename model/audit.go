@@ -51,7 +51,7 @@ func AuditActions() []string {
 	return []string{
 		"login", "logout", "password.change", "password.reset", "session.end",
 		"job.add", "job.edit", "job.delete", "job.start", "job.stop", "job.run", "job.note", "job.import",
-		"run.kill", "run.takeback",
+		"run.kill", "run.takeback", "runs.clear",
 		"executor.add", "executor.edit", "executor.delete",
 		"user.add", "user.edit", "user.disable", "user.enable", "user.delete",
 		"audit.read",

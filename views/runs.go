@@ -23,6 +23,13 @@ type Runs struct {
 	FirstID, LastID int64
 }
 
+// clearURL asks which runs of the shown executor or job are to be removed.
+func (v Runs) clearURL() string {
+	return v.URL("/runs/clear", "executor", zeroEmpty(v.Filter.GroupID), "job", zeroEmpty(v.Filter.JobID))
+}
+
+func (v Runs) mayClear() bool { return v.Actor.MaySomewhere(model.LevelAdminister) }
+
 // jobChip names the chosen job.
 func (v Runs) jobChip() string {
 	if v.JobName != "" {

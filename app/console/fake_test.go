@@ -497,6 +497,14 @@ func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, erro
 	return d, nil
 }
 
+func (f *fake) CountClear(context.Context, model.Actor, jobs.ClearInput) (jobs.Clearing, error) {
+	return jobs.Clearing{Runs: 12}, nil
+}
+
+func (f *fake) ClearRuns(_ context.Context, _ model.Actor, in jobs.ClearInput) (jobs.Clearing, error) {
+	return jobs.Clearing{Runs: 12}, f.note("clear %d", in.Kind)
+}
+
 func (f *fake) FindJobs(ctx context.Context, a model.Actor, m model.JobFilter) ([]model.Job, int, error) {
 	page, err := f.ListJobs(ctx, a, model.JobFilter{Groups: m.Groups, GroupID: m.GroupID, Status: m.Status, Text: m.Text, Limit: 1000})
 	var out []model.Job

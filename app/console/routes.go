@@ -92,6 +92,8 @@ func (c *Console) table() []route {
 		{get, "/runs", users, c.runList},
 		{get, "/runs/export", users, c.runExport},
 		{post, "/runs/batch", users, c.runBatch},
+		{get, "/runs/clear", managers, c.runClearForm},
+		{post, "/runs/clear", managers, c.runClear},
 		{get, "/runs/:id", users, c.run},
 		{get, "/runs/:id/log", users, c.runLog},
 		{get, logStreamPath, users, c.runLogStream},

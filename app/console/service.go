@@ -32,6 +32,8 @@ type Service interface {
 
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
 	FindJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.Job, int, error)
+	CountClear(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
+	ClearRuns(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error)
 	RunMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
 	DeleteMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
