@@ -120,15 +120,15 @@ func TestEnvironment(t *testing.T) {
 func TestSchemaCommands(t *testing.T) {
 	db := "--database=sqlite:" + filepath.Join(t.TempDir(), "x.db")
 	_, out, _ := run(t, t.Context(), "migrate", "status", db)
-	require.Equal(t, 11, strings.Count(out, "pending"))
+	require.Equal(t, 13, strings.Count(out, "pending"))
 	code, out, _ := run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
-	require.Contains(t, out, "11 migrations applied")
+	require.Contains(t, out, "13 migrations applied")
 	code, out, _ = run(t, t.Context(), "migrate", "up", db)
 	require.Zero(t, code)
 	require.Contains(t, out, "0 migrations applied")
 	_, out, _ = run(t, t.Context(), "migrate", "status", db)
-	require.Equal(t, 11, strings.Count(out, "applied"))
+	require.Equal(t, 13, strings.Count(out, "applied"))
 }
 
 // TestServe starts the real command, resets a password beside it and stops it
