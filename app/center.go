@@ -163,28 +163,27 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Location: loc, Logger: c.log.With("part", "jobs"),
 		AliveFor: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
+	proxies, err := cfg.proxies()
+	if err != nil {
+		return err
+	}
 	english := texts.Localizer("en")
 	machine := api.New(api.Options{
 		Service: c.Jobs, Completer: c.sched, Token: cfg.AccessToken, Logger: c.log.With("part", "api"), Now: time.Now,
 		Text: func(e *model.Error) string { return errorText(english, e) }, Ready: c.ready,
 		Details: func() string { return capacityLine(c.sched.Stats().Load) + loopLines(c.sched.Liveness(), time.Now()) },
-		Metrics: metricsHandler(c.sched),
+		Metrics: metricsHandler(c.sched), From: clientAddress(proxies),
 	})
 	version := BuildInfo()
 	options := console.Options{
 		Service: c.Jobs, Sessions: c.store.Sessions(), Logger: c.log.With("part", "console"), BasePath: cfg.BasePath, Texts: texts,
 		Secure: strings.HasPrefix(cfg.PublicURL, "https:"), CenterURL: centerURL,
 		Version: version.Version, Build: version.Build, GoVersion: version.Go,
-		SourceURL: "https://github.com/carillon-scheduler/carillon", Licence: "Apache-2.0",
+		SourceURL: "https://github.com/carillon-scheduler/carillon", Licence: "Apache-2.0", IPExtractor: clientAddress(proxies),
 	}
 	if cfg.PublicURL != "" {
 		options.TrustedOrigins = []string{origin(cfg.PublicURL)}
 	}
-	proxies, err := cfg.proxies()
-	if err != nil {
-		return err
-	}
-	options.IPExtractor = clientAddress(proxies)
 	pages, err := console.New(options)
 	if err != nil {
 		return err

@@ -127,6 +127,11 @@ func TestPeople(t *testing.T) {
 	require.Equal(t, []string{"'=HYPERLINK(1)", "127.0.0.1", "login", "user", "0", "'=HYPERLINK(1)", "refused", ""}, lines[1][1:])
 	require.NotContains(t, body, secret)
 	require.NotContains(t, body, "another-password")
+	post(t, c, "/api/startJob", token, `{"id":1}`) // has no schedule: nothing is done, nothing is noted
+	post(t, c, "/api/removeJob", token, `{"id":1}`)
+	_, body = get(t, boss, c.URL+"audit/export?user=api")
+	require.Contains(t, body, ",api,127.0.0.1,job.delete,job,1,job,done,")
+	require.NotContains(t, body, "job.start")
 	resp, body = get(t, boss, c.URL+"audit/export?action=user.add")
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	require.Equal(t, 1, strings.Count(body, ",user.add,"))

@@ -302,6 +302,9 @@ func (s *Service) ResetPasswordOf(ctx context.Context, actor model.Actor, id int
 	if err != nil {
 		return "", err
 	}
+	if id == actor.UserID { // ChangePassword asks for the old one
+		return "", model.Errf(model.CodeInvalid, "error.own_account")
+	}
 	if password == "" {
 		password = NewPassword()
 		madeUp = password

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// auditTime bounds the wait for a line of the audit: the action is done by then.
+	// auditTime bounds the wait for a thousand lines of the audit: the action is done by then.
 	auditTime = 3 * time.Second
 	// mostRefusals is how many refusals are written within refusalWindow, so that nobody
 	// fills the database by asking for what is refused. The next line counts the others.
@@ -121,7 +121,7 @@ func (s *Service) writeAll(ctx context.Context, actor model.Actor, action string
 			ObjectID: what.id, Object: strings.ToValidUTF8(what.name, "?"), Outcome: outcome, Changes: changes,
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTime*time.Duration(1+len(list)/1000))
 	defer cancel()
 	if err := s.store.InsertAudit(ctx, list); err != nil {
 		s.log.Error("lines of the audit could not be written", "action", action, "user", actor.Name, "kind", whats[0].kind, "object_id", whats[0].id,

@@ -232,6 +232,8 @@ func TestAccounts(t *testing.T) {
 	require.Equal(t, "field.password", field(err, "password"))
 	_, err = w.ResetPasswordOf(ctx, boss, 999, "")
 	require.Equal(t, model.CodeNotFound, model.CodeOf(err))
+	_, err = w.ResetPasswordOf(ctx, boss, root.ID, "new-password")
+	require.Equal(t, "error.own_account", err.(*model.Error).Key, "one's own is changed with the old one")
 	require.NoError(t, w.DeleteUser(ctx, boss, id))
 	_, err = w.Login(ctx, u.Name, again, "h")
 	require.Error(t, err)

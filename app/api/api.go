@@ -55,6 +55,8 @@ type Options struct {
 	Details func() string
 	// Metrics answers GET /metrics; nil = not found.
 	Metrics http.Handler
+	// From finds the address of whoever calls, for the audit; nil = not noted.
+	From func(*http.Request) string
 }
 
 // API answers machines.
@@ -133,7 +135,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, do call) protocol.An
 	if len(body) == 0 {
 		return protocol.Fail("the body is empty")
 	}
-	answer, err := do(r.Context(), body)
+	ctx := r.Context()
+	if a.From != nil {
+		ctx = context.WithValue(ctx, fromKey{}, a.From(r))
+	}
+	answer, err := do(ctx, body)
 	if err == nil {
 		return answer
 	}

@@ -11,7 +11,13 @@ import (
 
 // apiActor is who asks when a script does: the token opens everything, as in
 // the original.
-func apiActor() model.Actor { return model.Actor{Name: "api", Admin: true} }
+func apiActor(ctx context.Context) model.Actor {
+	from, _ := ctx.Value(fromKey{}).(string)
+	return model.Actor{Name: "api", Admin: true, From: from}
+}
+
+// fromKey is where a call finds the address that it came from.
+type fromKey struct{}
 
 // jobBody is the body of addJob and updateJob (reference: protocol.md 4). A key
 // that is missing in updateJob leaves the stored value. childJobId is ours.
@@ -50,7 +56,7 @@ func (a *API) addJob(ctx context.Context, body []byte) (protocol.Answer, error) 
 	job.ScheduleType = model.ScheduleNone
 	job.GroupID = clamp(in.JobGroup)
 	in.fill(&job)
-	id, err := a.Service.AddJob(ctx, apiActor(), job)
+	id, err := a.Service.AddJob(ctx, apiActor(ctx), job)
 	return protocol.OK(strconv.Itoa(id)), err // the id is a string, as people's scripts expect
 }
 
@@ -63,7 +69,7 @@ func (a *API) updateJob(ctx context.Context, body []byte) (protocol.Answer, erro
 	if err != nil {
 		return protocol.Answer{}, err
 	}
-	old, err := a.Service.Job(ctx, apiActor(), id)
+	old, err := a.Service.Job(ctx, apiActor(ctx), id)
 	if err != nil {
 		return protocol.Answer{}, err
 	}
@@ -80,7 +86,7 @@ func (a *API) updateJob(ctx context.Context, body []byte) (protocol.Answer, erro
 		bad.AddField("group", "field.fixed", "Value", old.GroupID)
 		return protocol.Answer{}, bad
 	}
-	return protocol.OK(nil), a.Service.UpdateJob(ctx, apiActor(), id, job)
+	return protocol.OK(nil), a.Service.UpdateJob(ctx, apiActor(ctx), id, job)
 }
 
 func (a *API) removeJob(ctx context.Context, body []byte) (protocol.Answer, error) {
@@ -106,7 +112,7 @@ func (a *API) withID(ctx context.Context, body []byte, do func(context.Context, 
 	if err != nil {
 		return protocol.Answer{}, err
 	}
-	return protocol.OK(nil), do(ctx, apiActor(), id)
+	return protocol.OK(nil), do(ctx, apiActor(ctx), id)
 }
 
 // triggerJob runs a job once and answers the id of the run as a string. A
@@ -124,7 +130,7 @@ func (a *API) triggerJob(ctx context.Context, body []byte) (protocol.Answer, err
 	if in.Param != nil {
 		param = *in.Param
 	}
-	run, err := a.Service.RunNow(ctx, apiActor(), id, jobs.RunInput{Param: &param, Addresses: in.AddressList, Trigger: model.TriggerAPI})
+	run, err := a.Service.RunNow(ctx, apiActor(ctx), id, jobs.RunInput{Param: &param, Addresses: in.AddressList, Trigger: model.TriggerAPI})
 	return protocol.OK(strconv.FormatInt(run, 10)), err
 }
 

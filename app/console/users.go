@@ -187,6 +187,9 @@ func (c *Console) userPasswordForm(r *request) error {
 	if err != nil {
 		return err
 	}
+	if u.ID == r.user.ID {
+		return r.Redirect(http.StatusSeeOther, c.path("/password"))
+	}
 	return c.drawUserPassword(r, http.StatusOK, views.NewPassword{ID: u.ID, Name: u.Name})
 }
 
@@ -203,7 +206,9 @@ func (c *Console) userPassword(r *request) error {
 	v := views.NewPassword{ID: u.ID, Name: u.Name}
 	v.Password, err = c.svc.ResetPasswordOf(r.Request().Context(), r.actor(), u.ID, r.FormValue("password"))
 	if model.CodeOf(err) == model.CodeInvalid {
-		v.Error = fieldMessages(r.loc, err)["password"]
+		if v.Error = fieldMessages(r.loc, err)["password"]; v.Error == "" {
+			v.Error = message(r.loc, err)
+		}
 		return c.drawUserPassword(r, http.StatusUnprocessableEntity, v)
 	}
 	if err != nil {
