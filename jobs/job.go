@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
-	"github.com/carillon-scheduler/carillon/scheduler/cron"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -270,26 +269,4 @@ func (s *Service) setStatus(ctx context.Context, actor model.Actor, id int, stat
 		return err
 	}
 	return err
-}
-
-// Preview says in words what a schedule means and when it fires next.
-func (s *Service) Preview(t model.ScheduleType, conf, lang string, n int) (Preview, error) {
-	if t == model.ScheduleNone {
-		return Preview{}, nil
-	}
-	sched, err := parse(t, conf)
-	if err != nil {
-		key, args := cronKey(err)
-		return Preview{}, &model.Error{Code: model.CodeInvalid, Key: key, Args: args, Cause: err}
-	}
-	p := Preview{InWords: cron.Describe(sched, lang), Zone: s.loc.String()}
-	at := s.Now()
-	for range n {
-		if at = sched.Next(at); at.IsZero() {
-			break
-		}
-		p.Next = append(p.Next, at)
-		p.Zone = at.Location().String()
-	}
-	return p, nil
 }
