@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -387,14 +386,4 @@ func (v JobForm) action() string {
 		return v.URL("/jobs/" + itoa(v.ID))
 	}
 	return v.URL("/jobs")
-}
-
-// Preview says in words what a schedule does and when it fires next.
-type Preview struct {
-	Page
-	Empty bool
-	Words string
-	Next  []time.Time
-	Zone  string
-	Error string
 }

@@ -352,6 +352,14 @@ func (f *fake) Preview(t model.ScheduleType, conf, lang string, n int) (jobs.Pre
 	return p, nil
 }
 
+func (f *fake) Forecast(t model.ScheduleType, conf, lang string) (jobs.Forecast, error) {
+	p, err := f.Preview(t, conf, lang, 5)
+	if strings.HasPrefix(conf, "99 *") {
+		return jobs.Forecast{Preview: p, Instead: "0 9 * * * ?"}, err
+	}
+	return jobs.Forecast{Preview: p, Week: &jobs.Week{First: f.now, Fires: [7][24]uint8{3: {9: 1, 10: 1, 12: jobs.ManyFires}}}}, err
+}
+
 func (f *fake) ListRuns(_ context.Context, a model.Actor, m model.RunFilter) (jobs.RunPage, error) {
 	p := jobs.RunPage{Groups: f.seen(a)}
 	for _, j := range f.jobs {

@@ -162,14 +162,21 @@ func (c *Console) preview(r *request, get func(string) string) views.Preview {
 	if v.Empty = conf == ""; v.Empty {
 		return v
 	}
-	p, err := c.svc.Preview(model.ScheduleType(get("schedule_type")), conf, r.loc.Lang(), 5)
+	f, err := c.svc.Forecast(model.ScheduleType(get("schedule_type")), conf, r.loc.Lang())
 	if err != nil {
 		v.Error = r.scheduleError(err)
+		_, v.Instead = splitZone(f.Instead)
 		return v
 	}
-	v.Words, v.Next, v.Zone = p.InWords, p.Next, p.Zone
+	v.Words, v.Next, v.Zone, v.Weekdays = f.InWords, f.Next, f.Zone, f.Weekdays
 	if v.Zone == "" || v.Zone == "Local" {
 		v.Zone = v.Page.Zone()
+	}
+	if f.Week != nil {
+		v.Week = &views.Week{First: f.Week.First, Fires: f.Week.Fires, Many: jobs.ManyFires}
+	}
+	for _, j := range f.Jumps {
+		v.Jumps = append(v.Jumps, views.ClockJump{Back: j.Back(), From: j.From, To: j.To, Fire: j.Fire})
 	}
 	return v
 }
@@ -181,6 +188,9 @@ func (c *Console) jobPreview(r *request) error {
 
 func (c *Console) jobAdd(r *request) error {
 	in, values, bad := bindJob(r)
+	if takeOffer(r, values) {
+		return c.drawJob(r, http.StatusOK, views.JobForm{Values: values})
+	}
 	id, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
 	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, 0, values, err)
@@ -194,11 +204,25 @@ func (c *Console) jobUpdate(r *request) error {
 		return err
 	}
 	in, values, bad := bindJob(r)
+	if takeOffer(r, values) {
+		return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Values: values})
+	}
 	err = c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in)
 	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, id, values, err)
 	}
 	return r.leave(c.path("/jobs/"+strconv.Itoa(id)), r.loc.T("jobs.saved", "Name", in.Name))
+}
+
+// takeOffer puts the schedule that was offered in the place of the refused one. Scripts
+// do that in the browser; without them it is a button that saves nothing.
+func takeOffer(r *request, values map[string]string) bool {
+	offer := r.FormValue("use_cron")
+	if offer == "" {
+		return false
+	}
+	values["schedule_conf"] = offer
+	return true
 }
 
 // withNumbers puts what is no number at all into the complaints about the form.

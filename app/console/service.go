@@ -52,6 +52,7 @@ type Service interface {
 	StopJob(ctx context.Context, actor model.Actor, id int) error
 	RunNow(ctx context.Context, actor model.Actor, id int, in jobs.RunInput) (int64, error)
 	Preview(scheduleType model.ScheduleType, conf, lang string, n int) (jobs.Preview, error)
+	Forecast(scheduleType model.ScheduleType, conf, lang string) (jobs.Forecast, error)
 
 	ExportJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.JobDoc, error)
 	PlanImport(ctx context.Context, actor model.Actor, docs []model.JobDoc, o jobs.ImportOptions) (jobs.ImportPlan, error)
