@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -137,7 +136,7 @@ func (s *Service) AddJob(ctx context.Context, actor model.Actor, in JobInput) (i
 		return 0, err
 	}
 	now := s.Now()
-	j.AddTime, j.UpdateTime, j.GlueUpdateTime = now, now, now
+	j.AddTime, j.UpdateTime, j.GlueUpdateTime, j.GlueAuthor = now, now, now, actor.Name
 	id, err := s.store.InsertJob(ctx, j)
 	if err == nil {
 		s.log.Info("job added", "job_id", id, "user", actor.Name)
@@ -167,11 +166,7 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 	j.Version, j.UpdateTime, j.GlueUpdateTime = old.Version, now, old.GlueUpdateTime
 	newSource := j.GlueType.IsScript() && j.GlueSource != old.GlueSource
 	if newSource {
-		// Executors keep a script by this time in whole seconds: it must grow.
-		j.GlueUpdateTime = now.Truncate(time.Second)
-		if least := old.GlueUpdateTime.Add(time.Second); j.GlueUpdateTime.Before(least) {
-			j.GlueUpdateTime = least
-		}
+		j.GlueUpdateTime, j.GlueAuthor = nextSourceTime(&old, now), actor.Name
 	}
 	schedule := j.ScheduleType != old.ScheduleType || j.ScheduleConf != old.ScheduleConf
 	// What was planned for all addresses is not what one address gets, and the other way round.

@@ -257,27 +257,6 @@ func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
 	return int(id), err
 }
 
-// glueHistory is how many versions of a script are kept.
-const glueHistory = 30
-
-func (s *Store) addGlueHistory(ctx context.Context, tx *sql.Tx, j *model.Job, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, glue_remark, add_time, update_time)
-		VALUES (?, ?, ?, ?, ?, ?)`, j.ID, j.GlueType, j.GlueSource, j.GlueRemark, s.dt(now), s.dt(now))
-	if err != nil {
-		return err
-	}
-	var oldest int64
-	err = tx.QueryRowContext(ctx, `SELECT id FROM xxl_job_logglue WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?`, j.ID, glueHistory-1).Scan(&oldest)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_logglue WHERE job_id = ? AND id < ?`, j.ID, oldest)
-	return err
-}
-
 // UpdateJob writes what people may edit. The update is guarded by the version
 // that was read: when somebody else saved meanwhile it is a conflict and
 // nothing changes. With reschedule the planned runs of the old schedule are

@@ -39,8 +39,11 @@ func (c *Console) wrap(who access, do handler) echo.HandlerFunc {
 		if who == anybody {
 			limit = maxOpenBody
 		}
-		if e.Path() == c.base+importPath {
+		switch e.Path() {
+		case c.base + importPath:
 			limit = maxUpload
+		case c.base + scriptPath:
+			limit = maxScriptBody
 		}
 		e.Request().Body = http.MaxBytesReader(outer, e.Request().Body, limit)
 		inner := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -51,6 +51,9 @@ type Service interface {
 	StartJob(ctx context.Context, actor model.Actor, id int) error
 	StopJob(ctx context.Context, actor model.Actor, id int) error
 	RunNow(ctx context.Context, actor model.Actor, id int, in jobs.RunInput) (int64, error)
+	Script(ctx context.Context, actor model.Actor, id int) (model.Job, []model.ScriptVersion, error)
+	ScriptVersion(ctx context.Context, actor model.Actor, id, version int) (model.ScriptVersion, error)
+	SaveScript(ctx context.Context, actor model.Actor, id int, in jobs.ScriptInput) (saved bool, err error)
 	Preview(scheduleType model.ScheduleType, conf, lang string, n int) (jobs.Preview, error)
 	Forecast(scheduleType model.ScheduleType, conf, lang string) (jobs.Forecast, error)
 
