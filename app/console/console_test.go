@@ -150,7 +150,7 @@ func TestPages(t *testing.T) {
 		{"/jobs/1030/note", olga, 200, []string{"#note-form"}, nil},
 		{"/jobs/1030/edit", admin, 200, []string{"Edit Invoice mail run", "Europe/London"}, nil},
 		{"/jobs/1031/edit", olga, 404, []string{"#error"}, []string{"Warehouse export"}},
-		{"/jobs/1031/code", admin, 200, []string{"#script-form", "#version", "#current", "codemirror.min.", "echo \"export $1\""}, []string{"<b>now</b>"}},
+		{"/jobs/1031/code", admin, 200, []string{"#script-form", "#version", "#current", "codemirror.min.", "export $1"}, []string{"<b>now</b>"}},
 		{"/jobs/1024/code?restore=1", olga, 200, []string{"#script-restored", "Restores 2026-11-20 13:03: first"}, []string{"echo 1\\n</textarea>"}},
 		{"/jobs/1024/code?restore=9", olga, 404, []string{"#error"}, nil},
 		{"/jobs/1024/code/diff?from=1", olga, 200, []string{"#diff", "#restore"}, []string{"echo 1\\n</textarea>"}},
