@@ -172,6 +172,14 @@ func (s *Store) JobsByName(ctx context.Context, groupID int, names []string) ([]
 	return out, err
 }
 
+// Handlers lists the handlers of an executor's jobs, the most used first.
+func (s *Store) Handlers(ctx context.Context, groupID, limit int) ([]string, error) {
+	var name string
+	return collect(ctx, s.r, into(&name, []any{&name}), `SELECT executor_handler FROM xxl_job_info
+		WHERE job_group = ? AND glue_type = ? AND executor_handler <> '' GROUP BY executor_handler
+		ORDER BY COUNT(*) DESC, executor_handler LIMIT ?`, groupID, model.GlueBean, limit)
+}
+
 func inGroups(column string, groups []int) (string, []any) {
 	if groups == nil {
 		return "", nil

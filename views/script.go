@@ -14,6 +14,8 @@ type ScriptView struct {
 	SourceError, RemarkError string
 	// Restored is the version whose text is in the editor, nil = none.
 	Restored *model.ScriptVersion
+	Kept     bool  // Source was typed before the login ran out
+	Version  int64 // of the job, when the edit began
 	// Conflict says that somebody saved meanwhile; Theirs compares what they saved with
 	// what was typed.
 	Conflict bool
@@ -45,7 +47,7 @@ func (v ScriptDiff) path(rest string) string { return v.URL("/jobs/" + itoa(v.Jo
 
 // dirty reports whether the text in the editor is saved nowhere as the current one.
 func (v ScriptView) dirty() string {
-	if v.Restored != nil || v.Conflict || v.SourceError+v.RemarkError != "" {
+	if v.Restored != nil || v.Conflict || v.Kept || v.SourceError+v.RemarkError != "" {
 		return "dirty"
 	}
 	return ""

@@ -352,6 +352,15 @@ func (f *fake) Preview(t model.ScheduleType, conf, lang string, n int) (jobs.Pre
 	return p, nil
 }
 
+func (f *fake) Handlers(_ context.Context, a model.Actor, group int) (out []string, _ error) {
+	for _, j := range f.jobs {
+		if j.GroupID == group && a.Sees(group) && j.Handler != "" {
+			out = append(out, j.Handler)
+		}
+	}
+	return out, nil
+}
+
 func (f *fake) Script(ctx context.Context, a model.Actor, id int) (model.Job, []model.ScriptVersion, error) {
 	j, err := f.Job(ctx, a, id)
 	if err == nil && !j.GlueType.IsScript() {

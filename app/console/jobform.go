@@ -127,9 +127,17 @@ func (c *Console) jobNew(r *request) error {
 			return err
 		}
 		in, original = inputOf(j), j.Name
-		in.Version = 0
+		in.Version, in.Name = 0, copyName(j.Name, r.loc.T("form.copy_suffix"))
 	}
 	return c.drawJob(r, http.StatusOK, views.JobForm{CopyOf: copyOf, Name: original, Values: formOf(in)})
+}
+
+// copyName is the name of a copy: two equal rows in a list help nobody. It is no longer
+// than names may be.
+func copyName(name, suffix string) string {
+	const most = 255
+	runes, room := []rune(name), most-len([]rune(suffix))
+	return string(runes[:min(len(runes), room)]) + suffix
 }
 
 func (c *Console) jobEdit(r *request) error {
@@ -151,6 +159,12 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 	v.Title = v.Heading()
 	if v.ID == 0 && len(v.Groups) == 1 && v.Values["group"] == "" {
 		v.Values["group"] = strconv.Itoa(v.Groups[0].ID) // nothing to choose from
+	}
+	if v.Was == "" {
+		v.Was = formMarks(v.Values)
+	}
+	if err := c.fillSuggestions(r, &v); err != nil {
+		return err
 	}
 	v.Preview = c.preview(r, func(name string) string { return v.Values[name] })
 	return r.render(status, views.JobFormPage(v))
@@ -188,8 +202,8 @@ func (c *Console) jobPreview(r *request) error {
 
 func (c *Console) jobAdd(r *request) error {
 	in, values, bad := bindJob(r)
-	if takeOffer(r, values) {
-		return c.drawJob(r, http.StatusOK, views.JobForm{Values: values})
+	if kept := r.FormValue("resume") != ""; takeOffer(r, values) || kept {
+		return c.drawJob(r, http.StatusOK, views.JobForm{Values: values, Kept: kept})
 	}
 	id, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
 	if err = withNumbers(err, bad); err != nil {
@@ -203,9 +217,12 @@ func (c *Console) jobUpdate(r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := c.takeTheirs(r, id); err != nil {
+		return err
+	}
 	in, values, bad := bindJob(r)
-	if takeOffer(r, values) {
-		return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Values: values})
+	if kept := r.FormValue("resume") != ""; takeOffer(r, values) || kept {
+		return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Was: r.FormValue("was"), Kept: kept})
 	}
 	err = c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in)
 	if err = withNumbers(err, bad); err != nil {
@@ -257,10 +274,12 @@ func (c *Console) storedName(r *request, id int) string {
 
 // redrawJob shows the form again with what was typed and what is wrong.
 func (c *Console) redrawJob(r *request, id int, values map[string]string, err error) error {
-	v := views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
+	v := views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Was: r.FormValue("was"), Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
 	switch model.CodeOf(err) {
 	case model.CodeConflict:
-		v.Conflict = true
+		if e := c.showConflict(r, &v); e != nil {
+			return e
+		}
 	case model.CodeInvalid:
 	default:
 		return err

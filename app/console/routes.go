@@ -58,6 +58,7 @@ func (c *Console) table() []route {
 	return []route{
 		{get, "/login", anybody, c.loginForm},
 		{post, "/login", anybody, c.login},
+		{post, keptLoginPath, anybody, c.login},
 		{post, "/logout", anybody, c.logout},
 		{post, "/preferences", anybody, c.preferences},
 		{get, "/", users, c.dashboard},
@@ -74,6 +75,8 @@ func (c *Console) table() []route {
 		{get, "/jobs/new", users, c.jobNew},
 		{post, "/jobs/batch", users, c.jobBatch},
 		{get, "/jobs/preview", users, c.jobPreview},
+		{get, "/jobs/handlers", users, c.jobHandlers},
+		{get, "/jobs/pick", users, c.jobPick},
 		{get, "/jobs/export", users, c.jobExport},
 		{get, importPath, editors, c.jobImportForm},
 		{post, importPath, editors, c.jobImport},

@@ -55,8 +55,11 @@ func (c *Console) drawScript(r *request, status, id int, v views.ScriptView) err
 	}
 	v.Page = r.page("jobs", r.loc.T("script.title")+" · "+v.Job.Name)
 	v.Path = c.path("/jobs/" + strconv.Itoa(id) + "/code")
-	if v.Restored == nil && status == http.StatusOK {
+	if v.Restored == nil && !v.Kept && status == http.StatusOK {
 		v.Source = v.Job.GlueSource
+	}
+	if v.Version == 0 {
+		v.Version = v.Job.Version
 	}
 	if v.Conflict {
 		v.Theirs, _ = foldedDiff(v.Job.GlueSource, v.Source)
@@ -93,6 +96,9 @@ func (c *Console) scriptSave(r *request) error {
 		in.Version = n
 	}
 	ctx := r.Request().Context()
+	if r.FormValue("resume") != "" {
+		return c.drawScript(r, http.StatusOK, id, views.ScriptView{Source: in.Source, Remark: in.Remark, Version: in.Version, Kept: true})
+	}
 	saved, err := c.svc.SaveScript(ctx, r.actor(), id, in)
 	v := views.ScriptView{Source: in.Source, Remark: in.Remark}
 	switch model.CodeOf(err) {
@@ -101,6 +107,7 @@ func (c *Console) scriptSave(r *request) error {
 		return c.drawScript(r, http.StatusConflict, id, v)
 	case model.CodeInvalid:
 		fields := fieldMessages(r.loc, err)
+		v.Version = in.Version
 		v.SourceError, v.RemarkError = fields["glue_source"], fields["glue_remark"]
 		return c.drawScript(r, http.StatusUnprocessableEntity, id, v)
 	}

@@ -39,6 +39,7 @@ type Service interface {
 	JobRow(ctx context.Context, actor model.Actor, id int) (jobs.JobRow, error)
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
 	JobDetail(ctx context.Context, actor model.Actor, id int) (jobs.JobDetail, error)
+	Handlers(ctx context.Context, actor model.Actor, groupID int) ([]string, error)
 	JobRelatives(ctx context.Context, actor model.Actor, j model.Job) (jobs.Relatives, error)
 	JobNote(ctx context.Context, actor model.Actor, id int) (jobs.JobNote, error)
 	SetJobNote(ctx context.Context, actor model.Actor, id int, text, seen string) error
