@@ -114,17 +114,20 @@ type fold struct {
 }
 
 // sum is how a field shows in the line of its group: % stands for its value, and with the
-// value Skip it does not show. form.js does the same while somebody types.
-type sum struct{ Name, Text, Skip string }
+// value Skip it does not show, nor while the number Needs is 0. form.js does the same
+// while somebody types.
+type sum struct{ Name, Text, Skip, Needs string }
 
 func (v JobForm) folds() []fold {
-	n := func(name, key string) sum { return sum{name, v.T(key, "N", "%"), "0"} }
+	n := func(name, key string) sum { return sum{Name: name, Text: v.T(key, "N", "%"), Skip: "0"} }
+	as := func(name string) sum { return sum{Name: name, Text: "%"} }
 	return []fold{
-		{"route", []string{"route", "block"}, []sum{{"route", "%", ""}, {"block", "%", ""}}},
-		{"late", []string{"misfire", "misfire_after", "timeout"}, []sum{{"misfire", "%", ""}, n("misfire_after", "form.sum_misfire_after"), n("timeout", "form.sum_timeout")}},
-		{"retry", []string{"retry", "retry_delay", "retry_wait"}, []sum{n("retry", "form.sum_retry"), n("retry_delay", "form.sum_retry_delay"), {"retry_wait", "%", RetryFixed}}},
-		{"children", []string{"child_ids"}, []sum{{"child_ids", "%", ""}}},
-		{"alarm", []string{"alarm_email"}, []sum{{"alarm_email", "%", ""}}},
+		{"route", []string{"route", "block"}, []sum{as("route"), as("block")}},
+		{"late", []string{"misfire", "misfire_after", "timeout"}, []sum{as("misfire"), n("misfire_after", "form.sum_misfire_after"), n("timeout", "form.sum_timeout")}},
+		{"retry", []string{"retry", "retry_delay", "retry_wait"}, []sum{n("retry", "form.sum_retry"),
+			{"retry_delay", v.T("form.sum_retry_delay", "N", "%"), "0", "retry"}, {"retry_wait", "%", RetryFixed, "retry"}}},
+		{"children", []string{"child_ids"}, []sum{as("child_ids")}},
+		{"alarm", []string{"alarm_email"}, []sum{as("alarm_email")}},
 	}
 }
 
@@ -143,7 +146,8 @@ func (v JobForm) line(f fold) string {
 	var parts []string
 	for _, s := range f.Sums {
 		value := strings.TrimSpace(v.Values[s.Name])
-		if value != "" && value != s.Skip {
+		need := strings.TrimSpace(v.Values[s.Needs])
+		if value != "" && value != s.Skip && (s.Needs == "" || need != "" && need != "0") {
 			parts = append(parts, strings.ReplaceAll(s.Text, "%", v.shown(s.Name, value)))
 		}
 	}
@@ -155,9 +159,9 @@ func (v JobForm) line(f fold) string {
 
 // sums is the same as data for the browser.
 func (f fold) sums() string {
-	all := make([][3]string, len(f.Sums))
+	all := make([][4]string, len(f.Sums))
 	for i, s := range f.Sums {
-		all[i] = [3]string{s.Name, s.Text, s.Skip}
+		all[i] = [4]string{s.Name, s.Text, s.Skip, s.Needs}
 	}
 	return asJSON(all)
 }

@@ -8,7 +8,8 @@ const field = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem
 // --- folded groups ---------------------------------------------------------------
 
 /** said is what a field says in the line of its group. */
-function said([name, text, skip]) {
+function said([name, text, skip, needs]) {
+  if (needs && !Number(field(needs)?.value)) return "";
   const control = field(name);
   const value = control?.value.trim() ?? "";
   if (value === "" || value === skip) return "";
