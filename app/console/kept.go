@@ -14,6 +14,10 @@ import (
 // on the server, so nobody can fill it from outside.
 
 const (
+	previewPath  = "/jobs/preview"
+	handlersPath = "/jobs/handlers"
+	pickPath     = "/jobs/pick"
+
 	// keptLoginPath takes a login with a kept form; the ordinary one takes little.
 	keptLoginPath = "/login/kept"
 	// maxKept bounds the form that is carried; a longer one is not.
@@ -24,6 +28,16 @@ const (
 
 // keepable are the forms in which people type long; their handlers know resume=1.
 var keepable = regexp.MustCompile(`^/jobs(?:/[0-9]+(?:/code)?)?$`)
+
+// besideForm reports whether a request comes by itself from a page on which somebody
+// types. It must not lead away from what they typed: saving will.
+func (c *Console) besideForm(r *request) bool {
+	switch r.Path() {
+	case c.base + previewPath, c.base + handlersPath, c.base + pickPath, c.base + scriptPath:
+		return r.Request().Method == http.MethodGet
+	}
+	return false
+}
 
 // keep gives the form that somebody sent who is not logged in any more, "" when there is
 // none that is worth it.

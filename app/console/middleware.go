@@ -163,6 +163,9 @@ func (c *Console) askLogin(r *request) error {
 		to += "?next=" + url.QueryEscape(next)
 	}
 	if r.htmx() {
+		if c.besideForm(r) {
+			return r.NoContent(http.StatusNoContent)
+		}
 		r.Response().Header().Set("HX-Redirect", to)
 		return r.NoContent(http.StatusUnauthorized)
 	}

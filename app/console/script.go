@@ -53,7 +53,7 @@ func (c *Console) drawScript(r *request, status, id int, v views.ScriptView) err
 		}
 		v.Versions = []model.ScriptVersion{now}
 	}
-	v.Page = r.page("jobs", r.loc.T("script.title")+" · "+v.Job.Name)
+	v.Page = r.page("jobs", r.loc.T("script.of", "Name", v.Job.Name))
 	v.Path = c.path("/jobs/" + strconv.Itoa(id) + "/code")
 	if v.Restored == nil && !v.Kept && status == http.StatusOK {
 		v.Source = v.Job.GlueSource
