@@ -17,7 +17,7 @@ type ScriptInput struct {
 	Version int64  // of the job, as it was seen when the edit began
 }
 
-// Script gives a script job with its source, and what its script was before, newest first.
+// Script gives to who may edit it a script job with its source, and what its script was before, newest first.
 func (s *Service) Script(ctx context.Context, actor model.Actor, id int) (model.Job, []model.ScriptVersion, error) {
 	j, err := s.scriptJob(ctx, actor, id)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Service) ScriptVersion(ctx context.Context, actor model.Actor, id, vers
 }
 
 func (s *Service) scriptJob(ctx context.Context, actor model.Actor, id int) (model.Job, error) {
-	j, err := s.Job(ctx, actor, id)
+	j, err := s.jobFor(ctx, actor, id, model.LevelEdit, "job.script")
 	if err == nil && !j.GlueType.IsScript() {
 		return j, model.Errf(model.CodeNotFound, "error.no_script")
 	}
@@ -65,10 +65,14 @@ func (s *Service) SaveScript(ctx context.Context, actor model.Actor, id int, in 
 	if len(bad.Fields) == 0 && j.GlueSource == old.GlueSource {
 		return false, nil
 	}
+	if !actor.Scripts(j.GroupID) { // a right of its own
+		bad.AddField("glue_source", "field.no_scripts")
+	}
 	if j.GlueRemark == "" {
 		bad.AddField("glue_remark", "field.required")
 	}
 	if len(bad.Fields) > 0 {
+		s.note(ctx, actor, "job.script", jobThing(&old), bad)
 		return false, bad
 	}
 	now := s.Now()
@@ -77,6 +81,7 @@ func (s *Service) SaveScript(ctx context.Context, actor model.Actor, id int, in 
 		return false, err
 	}
 	s.log.Info("script saved", "job_id", id, "user", actor.Name, "remark", j.GlueRemark)
+	s.note(ctx, actor, "job.script", jobThing(&j), nil, jobChanges(&old, &j)...)
 	return true, nil
 }
 

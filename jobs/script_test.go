@@ -59,6 +59,15 @@ func TestSaveScript(t *testing.T) {
 	require.Equal(t, model.CodeConflict, model.CodeOf(err))
 	_, err = save(model.Actor{Name: "chen"}, jobs.ScriptInput{Source: "x", Remark: "foreign"})
 	require.Equal(t, model.CodeNotFound, model.CodeOf(err))
+	edits := model.Actor{Name: "edith", Rights: model.Rights{Groups: map[int]model.Grant{w.group.ID: {Level: model.LevelEdit}}}}
+	_, err = save(edits, jobs.ScriptInput{Source: "x", Remark: "without the right"})
+	require.Equal(t, model.CodeInvalid, model.CodeOf(err), "scripts are a right of their own")
+	_, _, err = w.Script(ctx, edits, id)
+	require.NoError(t, err, "who may edit the job may read it")
+	audit, err := w.Audit(ctx, admin(), model.AuditFilter{Action: "job.script", Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, []model.AuditOutcome{model.AuditRefused, model.AuditRefused, model.AuditDone},
+		[]model.AuditOutcome{audit.Rows[0].Outcome, audit.Rows[1].Outcome, audit.Rows[2].Outcome}, "edith's, chen's, olga's")
 	_, _, err = w.Script(ctx, admin(), w.add(t, nil))
 	require.Equal(t, model.CodeNotFound, model.CodeOf(err), "a bean has no script")
 }

@@ -461,7 +461,7 @@ func JobHead(v JobView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.Row.GlueType.IsScript() {
+		if v.Row.GlueType.IsScript() && v.may(model.LevelEdit) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -2172,7 +2172,7 @@ func jobActions(v Jobs, r JobRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if r.GlueType.IsScript() {
+		if r.GlueType.IsScript() && v.Actor.May(model.LevelEdit, r.GroupID) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 179, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

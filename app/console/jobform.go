@@ -203,6 +203,9 @@ func (c *Console) jobPreview(r *request) error {
 func (c *Console) jobAdd(r *request) error {
 	in, values, bad := bindJob(r)
 	if kept := r.FormValue("resume") != ""; takeOffer(r, values) || kept {
+		if !r.actor().MaySomewhere(model.LevelEdit) {
+			return model.Errf(model.CodeForbidden, "error.forbidden")
+		}
 		return c.drawJob(r, http.StatusOK, views.JobForm{Values: values, Kept: kept})
 	}
 	id, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
@@ -222,6 +225,9 @@ func (c *Console) jobUpdate(r *request) error {
 	}
 	in, values, bad := bindJob(r)
 	if kept := r.FormValue("resume") != ""; takeOffer(r, values) || kept {
+		if _, err := c.pathJob(r, model.LevelEdit, "job.edit"); err != nil {
+			return err
+		}
 		return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Was: r.FormValue("was"), Kept: kept})
 	}
 	err = c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in)

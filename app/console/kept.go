@@ -48,7 +48,7 @@ func (c *Console) keep(r *request) views.Kept {
 		return views.Kept{}
 	}
 	req.Body = http.MaxBytesReader(r.Response(), req.Body, maxKept)
-	if err := req.ParseForm(); err != nil || len(req.PostForm) == 0 {
+	if err := req.ParseForm(); err != nil || strings.TrimSpace(req.PostForm.Get("name")+req.PostForm.Get("glue_source")) == "" {
 		return views.Kept{}
 	}
 	form := url.Values{}
@@ -78,6 +78,6 @@ func (c *Console) offerKept(r *request, k views.Kept, next string) error {
 	if err != nil {
 		return err
 	}
-	v := views.Resume{Page: r.page("jobs", r.loc.T("resume.title")), Path: k.Path, Next: c.afterLogin(next), Fields: fields}
+	v := views.Resume{Page: r.page("jobs", r.loc.T("resume.title")), Path: k.Path, Next: next, Fields: fields}
 	return r.render(http.StatusOK, views.ResumePage(v))
 }

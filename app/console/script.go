@@ -46,6 +46,7 @@ func (c *Console) drawScript(r *request, status, id int, v views.ScriptView) err
 	if v.Job, v.Versions, err = c.svc.Script(ctx, r.actor(), id); err != nil {
 		return err
 	}
+	v.MayEdit = r.actor().Scripts(v.Job.GroupID)
 	if len(v.Versions) == 0 { // of a Java admin that has saved none yet
 		now, err := c.svc.ScriptVersion(ctx, r.actor(), id, 0)
 		if err != nil {
