@@ -172,12 +172,15 @@ func (s *Store) JobsByName(ctx context.Context, groupID int, names []string) ([]
 	return out, err
 }
 
-// Handlers lists the handlers of an executor's jobs, the most used first.
+// handlersRead bounds how many jobs are looked at for suggestions.
+const handlersRead = 2000
+
+// Handlers lists the handlers of an executor's newest jobs, the most used first.
 func (s *Store) Handlers(ctx context.Context, groupID, limit int) ([]string, error) {
 	var name string
-	return collect(ctx, s.r, into(&name, []any{&name}), `SELECT executor_handler FROM xxl_job_info
-		WHERE job_group = ? AND glue_type = ? AND executor_handler <> '' GROUP BY executor_handler
-		ORDER BY COUNT(*) DESC, executor_handler LIMIT ?`, groupID, model.GlueBean, limit)
+	return collect(ctx, s.r, into(&name, []any{&name}), `SELECT executor_handler FROM (SELECT executor_handler FROM xxl_job_info
+		WHERE job_group = ? AND glue_type = ? AND executor_handler <> '' ORDER BY id DESC LIMIT ?) AS newest
+		GROUP BY executor_handler ORDER BY COUNT(*) DESC, executor_handler LIMIT ?`, groupID, model.GlueBean, handlersRead, limit)
 }
 
 func inGroups(column string, groups []int) (string, []any) {

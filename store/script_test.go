@@ -60,3 +60,21 @@ func TestScriptVersions(t *testing.T) {
 		require.Equal(t, model.CodeNotFound, model.CodeOf(save(gone, 1)))
 	})
 }
+
+// TestHandlers lists those of one executor, the most used first, without scripts.
+func TestHandlers(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		one, two := storetest.Group(t, st, "app-one", ""), storetest.Group(t, st, "app-two", "")
+		for _, h := range []string{"rare", "often", "often", ""} {
+			storetest.Job(t, st, one.ID, func(j *model.Job) { j.Handler = h })
+		}
+		storetest.Job(t, st, one.ID, func(j *model.Job) { j.Handler, j.GlueType = "script", model.GlueShell })
+		storetest.Job(t, st, two.ID, func(j *model.Job) { j.Handler = "other" })
+		list, err := st.Handlers(t.Context(), one.ID, 10)
+		require.NoError(t, err)
+		require.Equal(t, []string{"often", "rare"}, list)
+		list, err = st.Handlers(t.Context(), one.ID, 1)
+		require.NoError(t, err)
+		require.Equal(t, []string{"often"}, list)
+	})
+}
