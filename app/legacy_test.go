@@ -98,7 +98,7 @@ func TestOldAddresses(t *testing.T) {
 				"/joblog/logDetailPage?id=91":    "/runs/91",
 				"/jobgroup":                      "/executors",
 				"/user":                          "/users",
-				"/jobcode?jobId=12":              "/jobs/12/edit",
+				"/jobcode?jobId=12":              "/jobs/12/code",
 				"/jobcode?jobId=//evil.example/": "/jobs",
 				"/toLogin":                       "/login",
 				"/auth/login":                    "/login",

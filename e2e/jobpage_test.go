@@ -70,6 +70,7 @@ func TestJobPage(t *testing.T) {
 	p.doClick("[data-testid=edit-job]")
 	require.NoError(t, expect.Page(p.page).ToHaveTitle("Edit Night ledger · Carillon"))
 	p.doFill("#author", "Li Wei")
+	p.doClick("[data-testid=fold-children] > summary")
 	p.doFill("#child_ids", "1")
 	p.doClick(".form-actions button")
 	p.verifyAt("/jobs/" + strconv.Itoa(failing.ID))

@@ -3,10 +3,8 @@ package jobs
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
-	"github.com/carillon-scheduler/carillon/scheduler/cron"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -138,7 +136,7 @@ func (s *Service) AddJob(ctx context.Context, actor model.Actor, in JobInput) (i
 		return 0, err
 	}
 	now := s.Now()
-	j.AddTime, j.UpdateTime, j.GlueUpdateTime = now, now, now
+	j.AddTime, j.UpdateTime, j.GlueUpdateTime, j.GlueAuthor = now, now, now, actor.Name
 	id, err := s.store.InsertJob(ctx, j)
 	if err == nil {
 		s.log.Info("job added", "job_id", id, "user", actor.Name)
@@ -168,11 +166,7 @@ func (s *Service) UpdateJob(ctx context.Context, actor model.Actor, id int, in J
 	j.Version, j.UpdateTime, j.GlueUpdateTime = old.Version, now, old.GlueUpdateTime
 	newSource := j.GlueType.IsScript() && j.GlueSource != old.GlueSource
 	if newSource {
-		// Executors keep a script by this time in whole seconds: it must grow.
-		j.GlueUpdateTime = now.Truncate(time.Second)
-		if least := old.GlueUpdateTime.Add(time.Second); j.GlueUpdateTime.Before(least) {
-			j.GlueUpdateTime = least
-		}
+		j.GlueUpdateTime, j.GlueAuthor = nextSourceTime(&old, now), actor.Name
 	}
 	schedule := j.ScheduleType != old.ScheduleType || j.ScheduleConf != old.ScheduleConf
 	// What was planned for all addresses is not what one address gets, and the other way round.
@@ -270,26 +264,4 @@ func (s *Service) setStatus(ctx context.Context, actor model.Actor, id int, stat
 		return err
 	}
 	return err
-}
-
-// Preview says in words what a schedule means and when it fires next.
-func (s *Service) Preview(t model.ScheduleType, conf, lang string, n int) (Preview, error) {
-	if t == model.ScheduleNone {
-		return Preview{}, nil
-	}
-	sched, err := parse(t, conf)
-	if err != nil {
-		key, args := cronKey(err)
-		return Preview{}, &model.Error{Code: model.CodeInvalid, Key: key, Args: args, Cause: err}
-	}
-	p := Preview{InWords: cron.Describe(sched, lang), Zone: s.loc.String()}
-	at := s.Now()
-	for range n {
-		if at = sched.Next(at); at.IsZero() {
-			break
-		}
-		p.Next = append(p.Next, at)
-		p.Zone = at.Location().String()
-	}
-	return p, nil
 }

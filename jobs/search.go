@@ -70,3 +70,15 @@ func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (F
 	}
 	return f, err
 }
+
+// handlersOffered is how many names are suggested.
+const handlersOffered = 200
+
+// Handlers gives the names of handlers that jobs of an executor use, the most used first.
+// Of an executor that the actor may not see there are none.
+func (s *Service) Handlers(ctx context.Context, actor model.Actor, groupID int) ([]string, error) {
+	if !actor.Sees(groupID) {
+		return nil, nil
+	}
+	return s.store.Handlers(ctx, groupID, handlersOffered)
+}

@@ -28,6 +28,10 @@ type Store interface {
 	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error
 	SetJobStatus(ctx context.Context, id int, version int64, status model.JobStatus, nextMS int64, now time.Time) error
 	DeleteJob(ctx context.Context, id int, now time.Time) error
+	Handlers(ctx context.Context, groupID, limit int) ([]string, error)
+	SaveScript(ctx context.Context, j *model.Job, now time.Time) error
+	ScriptVersions(ctx context.Context, jobID int) ([]model.ScriptVersion, error)
+	ScriptVersion(ctx context.Context, jobID, id int) (model.ScriptVersion, error)
 
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)

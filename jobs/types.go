@@ -90,13 +90,6 @@ type RunDetail struct {
 	SucceededMS int64 // when a recent run succeeded last, 0 = none
 }
 
-// Preview is what a schedule would do.
-type Preview struct {
-	InWords string
-	Next    []time.Time // in the zone of the schedule; empty = never fires
-	Zone    string
-}
-
 // ExecutorInput is an executor group as a person asks for it.
 type ExecutorInput struct {
 	AppName     string

@@ -103,6 +103,11 @@ func peopleIndexes() []index {
 	return []index{{"carillon_session", "carillon_session_user", "user_id", false}}
 }
 
+// scriptColumns: who saved which version of a script.
+func scriptColumns() []column {
+	return []column{{"xxl_job_logglue", "carillon_author", "VARCHAR(50) NULL"}}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

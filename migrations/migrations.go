@@ -137,6 +137,7 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	page := goose.NewGoMigration(11, &goose.GoFunc{RunDB: addCarillonColumns(engine, pageColumns(), pageIndexes())}, nil)
 	ahead := goose.NewGoMigration(8, &goose.GoFunc{RunDB: addCarillonColumns(engine, aheadColumns(), nil)}, nil)
 	people := goose.NewGoMigration(13, &goose.GoFunc{RunDB: addCarillonColumns(engine, peopleColumns(), peopleIndexes())}, nil)
+	script := goose.NewGoMigration(14, &goose.GoFunc{RunDB: addCarillonColumns(engine, scriptColumns(), nil)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script))
 }

@@ -64,6 +64,7 @@ type Job struct {
 	GlueSource     string // not loaded by list queries
 	GlueRemark     string
 	GlueUpdateTime time.Time
+	GlueAuthor     string // who saves the source: goes into its history, is never read
 
 	ChildIDs string // comma separated job ids
 

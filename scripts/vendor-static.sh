@@ -3,7 +3,7 @@
 # sprite. Run it only to move to another version: change the pins, run, review
 # the diff, commit. Neither building nor running Carillon needs npm.
 #
-# Usage: scripts/vendor-static.sh        (needs npm, tar, sed)
+# Usage: scripts/vendor-static.sh        (needs npm, node, go, tar, sed)
 set -eu
 
 HTMX=2.0.11
@@ -50,6 +50,23 @@ sed -i 's|/\*# sourceMappingURL=.*\*/||' "$vendor/tabler/tabler.min.css"
 fetch @tabler/icons $ICONS icons
 cp "$work/icons/LICENSE" "$vendor/tabler/LICENSE"
 keep icons $ICONS
+
+# CodeMirror comes in many small packages: they are bundled into one file, with the
+# esbuild that go.mod pins. Versions stand in scripts/codemirror.
+cp "$root"/scripts/codemirror/* "$work/"
+(cd "$work" && npm ci --silent --no-audit --no-fund --ignore-scripts)
+editor=$vendor/codemirror
+rm -rf "$editor" && mkdir -p "$editor"
+(cd "$root" && go build -o "$work/esbuild" github.com/evanw/esbuild/cmd/esbuild)
+"$work/esbuild" "$work/editor.js" --bundle --minify --format=esm --target=es2022 --legal-comments=none \
+	--log-level=warning --outfile="$editor/codemirror.min.js"
+for folder in "$work"/node_modules/*/package.json "$work"/node_modules/@*/*/package.json; do
+	node -p 'const p = require(process.argv[1]); p.name + " " + p.version' "$folder"
+done | sort >"$editor/VERSION"
+for licence in "$work"/node_modules/*/LICENSE "$work"/node_modules/@*/*/LICENSE; do
+	folder=${licence%/LICENSE}
+	echo "== ${folder#"$work"/node_modules/}" && cat "$licence" && echo
+done >"$editor/LICENSE"
 
 sprite=$vendor/icons/icons.svg
 echo '<svg xmlns="http://www.w3.org/2000/svg">' >"$sprite"

@@ -172,6 +172,17 @@ func (s *Store) JobsByName(ctx context.Context, groupID int, names []string) ([]
 	return out, err
 }
 
+// handlersRead bounds how many jobs are looked at for suggestions.
+const handlersRead = 2000
+
+// Handlers lists the handlers of an executor's newest jobs, the most used first.
+func (s *Store) Handlers(ctx context.Context, groupID, limit int) ([]string, error) {
+	var name string
+	return collect(ctx, s.r, into(&name, []any{&name}), `SELECT executor_handler FROM (SELECT executor_handler FROM xxl_job_info
+		WHERE job_group = ? AND glue_type = ? AND executor_handler <> '' ORDER BY id DESC LIMIT ?) AS newest
+		GROUP BY executor_handler ORDER BY COUNT(*) DESC, executor_handler LIMIT ?`, groupID, model.GlueBean, handlersRead, limit)
+}
+
 func inGroups(column string, groups []int) (string, []any) {
 	if groups == nil {
 		return "", nil
@@ -255,27 +266,6 @@ func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
 		return s.addGlueHistory(ctx, tx, j, j.AddTime)
 	})
 	return int(id), err
-}
-
-// glueHistory is how many versions of a script are kept.
-const glueHistory = 30
-
-func (s *Store) addGlueHistory(ctx context.Context, tx *sql.Tx, j *model.Job, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, glue_remark, add_time, update_time)
-		VALUES (?, ?, ?, ?, ?, ?)`, j.ID, j.GlueType, j.GlueSource, j.GlueRemark, s.dt(now), s.dt(now))
-	if err != nil {
-		return err
-	}
-	var oldest int64
-	err = tx.QueryRowContext(ctx, `SELECT id FROM xxl_job_logglue WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?`, j.ID, glueHistory-1).Scan(&oldest)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_logglue WHERE job_id = ? AND id < ?`, j.ID, oldest)
-	return err
 }
 
 // UpdateJob writes what people may edit. The update is guarded by the version

@@ -48,7 +48,10 @@ func rules() map[string]rule {
 		"GET /jobs/new": {somewhere: edit}, "POST /jobs": any, // what is saved is checked by executor: TestWhatIsSavedNeedsItsRight
 		"GET /jobs/import": {somewhere: edit}, "POST /jobs/import": {somewhere: edit},
 		"GET /jobs/:id": job(view, ""), "POST /jobs/:id": job(edit, "version=1"), "GET /jobs/:id/edit": job(edit, ""),
-		"GET /jobs/:id/note": job(operate, ""), "POST /jobs/:id/note": job(operate, "note=x"),
+		"GET /jobs/handlers": any, "GET /jobs/pick": any, "POST /login/kept": {open: true},
+		"GET /jobs/:id/code": {object: "script", level: edit}, "GET /jobs/:id/code/diff": {object: "script", level: edit},
+		"POST /jobs/:id/code": {object: "script", level: edit, form: "version=1"}, // saving is a right of its own: TestSaveScript
+		"GET /jobs/:id/note":  job(operate, ""), "POST /jobs/:id/note": job(operate, "note=x"),
 		"POST /jobs/:id/start": job(operate, ""), "POST /jobs/:id/stop": job(operate, ""),
 		"GET /jobs/:id/delete": job(edit, ""), "POST /jobs/:id/delete": job(edit, ""),
 		"GET /jobs/:id/run": job(operate, ""), "POST /jobs/:id/run": job(operate, ""),
@@ -158,9 +161,13 @@ func (w *town) make(object string, g model.Group) (id string, look func() string
 	}
 	ctx := w.t.Context()
 	switch object {
-	case "job", "run":
-		j := storetest.Job(w.t, w.st, g.ID, func(j *model.Job) { j.Name = name })
-		if object == "job" {
+	case "job", "run", "script":
+		j := storetest.Job(w.t, w.st, g.ID, func(j *model.Job) {
+			if j.Name = name; object == "script" {
+				j.GlueType, j.GlueSource, j.Handler = model.GlueShell, "echo "+name, ""
+			}
+		})
+		if object != "run" {
 			return strconv.Itoa(j.ID), func() string {
 				j, err := w.st.Job(ctx, j.ID)
 				return fmt.Sprint(j, err)

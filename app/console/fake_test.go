@@ -352,6 +352,51 @@ func (f *fake) Preview(t model.ScheduleType, conf, lang string, n int) (jobs.Pre
 	return p, nil
 }
 
+func (f *fake) Handlers(_ context.Context, a model.Actor, group int) (out []string, _ error) {
+	for _, j := range f.jobs {
+		if j.GroupID == group && a.Sees(group) && j.Handler != "" {
+			out = append(out, j.Handler)
+		}
+	}
+	return out, nil
+}
+
+func (f *fake) Script(ctx context.Context, a model.Actor, id int) (model.Job, []model.ScriptVersion, error) {
+	j, err := f.Job(ctx, a, id)
+	if err == nil && !j.GlueType.IsScript() {
+		err = model.Errf(model.CodeNotFound, "error.no_script")
+	}
+	return j, []model.ScriptVersion{
+		{ID: 2, JobID: id, Author: "olga", Remark: "<b>now</b>", AddTime: f.now}, {ID: 1, JobID: id, Remark: "first", AddTime: f.now.Add(-time.Hour)},
+	}, err
+}
+
+func (f *fake) ScriptVersion(ctx context.Context, a model.Actor, id, version int) (model.ScriptVersion, error) {
+	j, list, err := f.Script(ctx, a, id)
+	for _, v := range list {
+		if v.ID == version && err == nil {
+			v.Source = fmt.Sprintf("echo %d\n</textarea>\n", version)
+			return v, nil
+		}
+	}
+	if err == nil && version != 0 {
+		err = model.Errf(model.CodeNotFound, "error.version_not_found")
+	}
+	return model.ScriptVersion{JobID: id, Source: j.GlueSource}, err
+}
+
+func (f *fake) SaveScript(_ context.Context, _ model.Actor, id int, in jobs.ScriptInput) (bool, error) {
+	return true, f.note("script %d %q %q", id, in.Source, in.Remark)
+}
+
+func (f *fake) Forecast(t model.ScheduleType, conf, lang string) (jobs.Forecast, error) {
+	p, err := f.Preview(t, conf, lang, 5)
+	if strings.HasPrefix(conf, "99 *") {
+		return jobs.Forecast{Preview: p, Instead: "0 9 * * * ?"}, err
+	}
+	return jobs.Forecast{Preview: p, Week: &jobs.Week{First: f.now, Fires: [7][24]uint8{3: {9: 1, 10: 1, 12: jobs.ManyFires}}}}, err
+}
+
 func (f *fake) ListRuns(_ context.Context, a model.Actor, m model.RunFilter) (jobs.RunPage, error) {
 	p := jobs.RunPage{Groups: f.seen(a)}
 	for _, j := range f.jobs {

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
@@ -177,4 +178,44 @@ func TestBasePath(t *testing.T) {
 			assert.Equal(t, http.StatusOK, w.Code, u)
 		})
 	}
+}
+
+// TestKeptForm: what is sent after the login ended is carried by the login page, bounded,
+// and only for forms in which people type long.
+func TestKeptForm(t *testing.T) {
+	s := newSite(t)
+	res := s.post("/jobs/1039", "name", "typed <b>", "version", "3", "use_cron", "x", "resume", "1")
+	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
+	d := s.doc(res)
+	form, _ := d.Find(`input[name="kept_form"]`).Attr("value")
+	assert.Equal(t, "name=typed+%3Cb%3E&version=3", form)
+	action, _ := testid(d, "login-form").Attr("action")
+	assert.Equal(t, "/login/kept", action)
+	d = s.doc(s.post("/login/kept", "name", "olga", "password", "wrong", "kept_form", form, "kept_path", "/jobs/1039"))
+	again, _ := d.Find(`input[name="kept_form"]`).Attr("value")
+	assert.Equal(t, form, again)
+	d = s.doc(s.post("/login/kept", "name", "olga", "password", password, "kept_form", form, "kept_path", "/jobs/1039"))
+	to, _ := testid(d, "resume").Attr("action")
+	assert.Equal(t, "/jobs/1039", to)
+	assert.Equal(t, "typed <b>", d.Find(`textarea[name="name"]`).Text())
+	assert.Empty(t, s.fake.calls, "nothing is saved by it")
+	d = s.doc(s.post("/jobs/1039", "name", "typed <b>", "version", "3", "resume", "1"))
+	name, _ := d.Find("#name").Attr("value")
+	assert.Equal(t, "typed <b>", name)
+	assert.Empty(t, s.fake.calls)
+
+	for _, bad := range []string{"//evil.example/", "/jobs/1039/delete", "/users", "https://evil.example/jobs"} {
+		s := newSite(t)
+		res := s.post("/login/kept", "name", "olga", "password", password, "kept_form", form, "kept_path", bad)
+		assert.Equal(t, http.StatusSeeOther, res.StatusCode, bad)
+	}
+	s = newSite(t)
+	assert.Equal(t, http.StatusSeeOther, s.post("/jobs/1039/stop", "a", "b").StatusCode)
+	assert.Equal(t, http.StatusSeeOther, s.post("/jobs", "param", strings.Repeat("x", maxKept+1)).StatusCode, "too long to be carried")
+	assert.Equal(t, http.StatusNoContent, s.get("/jobs/preview?schedule_conf=x", "HX-Request", "true").StatusCode, "what comes by itself leads nowhere")
+}
+
+func TestCopyName(t *testing.T) {
+	assert.Equal(t, "Rates (copy)", copyName("Rates", " (copy)"))
+	assert.Len(t, []rune(copyName(strings.Repeat("任", 255), "（副本）")), 255)
 }

@@ -127,9 +127,17 @@ func (c *Console) jobNew(r *request) error {
 			return err
 		}
 		in, original = inputOf(j), j.Name
-		in.Version = 0
+		in.Version, in.Name = 0, copyName(j.Name, r.loc.T("form.copy_suffix"))
 	}
 	return c.drawJob(r, http.StatusOK, views.JobForm{CopyOf: copyOf, Name: original, Values: formOf(in)})
+}
+
+// copyName is the name of a copy: two equal rows in a list help nobody. It is no longer
+// than names may be.
+func copyName(name, suffix string) string {
+	const most = 255
+	runes, room := []rune(name), most-len([]rune(suffix))
+	return string(runes[:min(len(runes), room)]) + suffix
 }
 
 func (c *Console) jobEdit(r *request) error {
@@ -152,6 +160,12 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 	if v.ID == 0 && len(v.Groups) == 1 && v.Values["group"] == "" {
 		v.Values["group"] = strconv.Itoa(v.Groups[0].ID) // nothing to choose from
 	}
+	if v.Was == "" {
+		v.Was = formMarks(v.Values)
+	}
+	if err := c.fillSuggestions(r, &v); err != nil {
+		return err
+	}
 	v.Preview = c.preview(r, func(name string) string { return v.Values[name] })
 	return r.render(status, views.JobFormPage(v))
 }
@@ -162,14 +176,21 @@ func (c *Console) preview(r *request, get func(string) string) views.Preview {
 	if v.Empty = conf == ""; v.Empty {
 		return v
 	}
-	p, err := c.svc.Preview(model.ScheduleType(get("schedule_type")), conf, r.loc.Lang(), 5)
+	f, err := c.svc.Forecast(model.ScheduleType(get("schedule_type")), conf, r.loc.Lang())
 	if err != nil {
 		v.Error = r.scheduleError(err)
+		_, v.Instead = splitZone(f.Instead)
 		return v
 	}
-	v.Words, v.Next, v.Zone = p.InWords, p.Next, p.Zone
+	v.Words, v.Next, v.Zone, v.Weekdays = f.InWords, f.Next, f.Zone, f.Weekdays
 	if v.Zone == "" || v.Zone == "Local" {
 		v.Zone = v.Page.Zone()
+	}
+	if f.Week != nil {
+		v.Week = &views.Week{First: f.Week.First, Fires: f.Week.Fires, Many: jobs.ManyFires}
+	}
+	for _, j := range f.Jumps {
+		v.Jumps = append(v.Jumps, views.ClockJump{Back: j.Back(), From: j.From, To: j.To, Fire: j.Fire})
 	}
 	return v
 }
@@ -181,6 +202,12 @@ func (c *Console) jobPreview(r *request) error {
 
 func (c *Console) jobAdd(r *request) error {
 	in, values, bad := bindJob(r)
+	if kept := r.FormValue("resume") != ""; takeOffer(r, values) || kept {
+		if !r.actor().MaySomewhere(model.LevelEdit) {
+			return model.Errf(model.CodeForbidden, "error.forbidden")
+		}
+		return c.drawJob(r, http.StatusOK, views.JobForm{Values: values, Kept: kept})
+	}
 	id, err := c.svc.AddJob(r.Request().Context(), r.actor(), in)
 	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, 0, values, err)
@@ -193,12 +220,32 @@ func (c *Console) jobUpdate(r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := c.takeTheirs(r, id); err != nil {
+		return err
+	}
 	in, values, bad := bindJob(r)
+	if kept := r.FormValue("resume") != ""; takeOffer(r, values) || kept {
+		if _, err := c.pathJob(r, model.LevelEdit, "job.edit"); err != nil {
+			return err
+		}
+		return c.drawJob(r, http.StatusOK, views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Was: r.FormValue("was"), Kept: kept})
+	}
 	err = c.svc.UpdateJob(r.Request().Context(), r.actor(), id, in)
 	if err = withNumbers(err, bad); err != nil {
 		return c.redrawJob(r, id, values, err)
 	}
 	return r.leave(c.path("/jobs/"+strconv.Itoa(id)), r.loc.T("jobs.saved", "Name", in.Name))
+}
+
+// takeOffer puts the schedule that was offered in the place of the refused one. Scripts
+// do that in the browser; without them it is a button that saves nothing.
+func takeOffer(r *request, values map[string]string) bool {
+	offer := r.FormValue("use_cron")
+	if offer == "" {
+		return false
+	}
+	values["schedule_conf"] = offer
+	return true
 }
 
 // withNumbers puts what is no number at all into the complaints about the form.
@@ -233,10 +280,12 @@ func (c *Console) storedName(r *request, id int) string {
 
 // redrawJob shows the form again with what was typed and what is wrong.
 func (c *Console) redrawJob(r *request, id int, values map[string]string, err error) error {
-	v := views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
+	v := views.JobForm{ID: id, Name: c.storedName(r, id), Values: values, Was: r.FormValue("was"), Errors: fieldMessages(r.loc, err), Message: message(r.loc, err)}
 	switch model.CodeOf(err) {
 	case model.CodeConflict:
-		v.Conflict = true
+		if e := c.showConflict(r, &v); e != nil {
+			return e
+		}
 	case model.CodeInvalid:
 	default:
 		return err

@@ -57,7 +57,7 @@ const longestName = 50
 func (c *Console) login(r *request) error {
 	v := views.Login{
 		Name: strings.TrimSpace(r.FormValue("name")), Next: localPath(r.FormValue("next")),
-		Remember: r.FormValue("remember") != "",
+		Remember: r.FormValue("remember") != "", Kept: c.keptOf(r),
 	}
 	user, err := c.svc.Login(r.Request().Context(), v.Name, r.FormValue("password"), r.RealIP())
 	if utf8.RuneCountInString(v.Name) > longestName {
@@ -70,6 +70,9 @@ func (c *Console) login(r *request) error {
 		return err
 	}
 	c.audit.note(r, slog.LevelInfo, "login", user.Name, slog.Int("user_id", user.ID))
+	if v.Kept.Path != "" {
+		return c.offerKept(r, v.Kept, c.startOf(&user, v.Next))
+	}
 	return r.Redirect(http.StatusSeeOther, c.startOf(&user, v.Next))
 }
 

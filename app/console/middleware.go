@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
 )
 
 const (
@@ -39,8 +40,13 @@ func (c *Console) wrap(who access, do handler) echo.HandlerFunc {
 		if who == anybody {
 			limit = maxOpenBody
 		}
-		if e.Path() == c.base+importPath {
+		switch e.Path() {
+		case c.base + importPath:
 			limit = maxUpload
+		case c.base + scriptPath:
+			limit = maxScriptBody
+		case c.base + keptLoginPath:
+			limit = maxLoginBody
 		}
 		e.Request().Body = http.MaxBytesReader(outer, e.Request().Body, limit)
 		inner := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -137,6 +143,9 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 
 // askLogin sends a person to the login page and remembers where they wanted to go.
 func (c *Console) askLogin(r *request) error {
+	if kept := c.keep(r); kept.Path != "" {
+		return c.drawLogin(r, http.StatusUnauthorized, views.Login{Kept: kept})
+	}
 	next := ""
 	switch {
 	case r.htmx():
@@ -154,6 +163,9 @@ func (c *Console) askLogin(r *request) error {
 		to += "?next=" + url.QueryEscape(next)
 	}
 	if r.htmx() {
+		if c.besideForm(r) {
+			return r.NoContent(http.StatusNoContent)
+		}
 		r.Response().Header().Set("HX-Redirect", to)
 		return r.NoContent(http.StatusUnauthorized)
 	}

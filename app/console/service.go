@@ -41,6 +41,7 @@ type Service interface {
 	JobRow(ctx context.Context, actor model.Actor, id int) (jobs.JobRow, error)
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
 	JobDetail(ctx context.Context, actor model.Actor, id int) (jobs.JobDetail, error)
+	Handlers(ctx context.Context, actor model.Actor, groupID int) ([]string, error)
 	JobRelatives(ctx context.Context, actor model.Actor, j model.Job) (jobs.Relatives, error)
 	JobNote(ctx context.Context, actor model.Actor, id int) (jobs.JobNote, error)
 	SetJobNote(ctx context.Context, actor model.Actor, id int, text, seen string) error
@@ -53,7 +54,11 @@ type Service interface {
 	StartJob(ctx context.Context, actor model.Actor, id int) error
 	StopJob(ctx context.Context, actor model.Actor, id int) error
 	RunNow(ctx context.Context, actor model.Actor, id int, in jobs.RunInput) (int64, error)
+	Script(ctx context.Context, actor model.Actor, id int) (model.Job, []model.ScriptVersion, error)
+	ScriptVersion(ctx context.Context, actor model.Actor, id, version int) (model.ScriptVersion, error)
+	SaveScript(ctx context.Context, actor model.Actor, id int, in jobs.ScriptInput) (saved bool, err error)
 	Preview(scheduleType model.ScheduleType, conf, lang string, n int) (jobs.Preview, error)
+	Forecast(scheduleType model.ScheduleType, conf, lang string) (jobs.Forecast, error)
 
 	ExportJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.JobDoc, error)
 	PlanImport(ctx context.Context, actor model.Actor, docs []model.JobDoc, o jobs.ImportOptions) (jobs.ImportPlan, error)

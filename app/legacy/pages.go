@@ -33,7 +33,7 @@ func (h *Handler) page(path, asked string, q url.Values) string {
 		return "/users"
 	case "/jobcode":
 		if id := number(q, "jobId"); id > 0 {
-			return "/jobs/" + strconv.FormatInt(id, 10) + "/edit"
+			return "/jobs/" + strconv.FormatInt(id, 10) + "/code"
 		}
 		return "/jobs"
 	case "/joblog":

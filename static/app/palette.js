@@ -63,7 +63,7 @@ document.addEventListener("keydown", (e) => {
 for (const form of document.querySelectorAll("form[data-guard]")) {
   const state = () => new URLSearchParams(new FormData(form)).toString();
   // A form that came back with errors: nothing of it is saved yet.
-  const before = form.querySelector(".is-invalid, [data-testid=form-error]") ? "" : state();
+  const before = form.dataset.guard === "dirty" || form.querySelector(".is-invalid, [data-testid=form-error]") ? "" : state();
   let sent = false;
   form.addEventListener("submit", () => { sent = true; });
   addEventListener("beforeunload", (e) => {
