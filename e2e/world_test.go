@@ -43,7 +43,8 @@ func newWorld(t *testing.T) *world {
 	})
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	ctx, cancel := context.WithCancel(context.Background())
-	center, err := app.Start(ctx, app.ServeCmd{
+	// The center outlives the executor: results that come last are taken.
+	center, err := app.Start(context.Background(), app.ServeCmd{
 		Listen: "127.0.0.1:0", DatabaseFlags: app.DatabaseFlags{Database: "sqlite:" + t.TempDir() + "/carillon.db", Timezone: "Local"},
 		AccessToken: token, AdminPassword: password, Lang: "zh-Hans", Migrate: true, RetentionDays: 30,
 		RegistryTimeout: 90 * time.Second, ExecutorTimeout: 3 * time.Second,

@@ -197,6 +197,12 @@ func TestFewPasswordsAreCheckedAtATime(t *testing.T) {
 	known := make(chan error, 1)
 	go func() {
 		_, err := s.Login(t.Context(), "olga", "right one", here)
+		for range 10 { // on a busy machine the ten before may take longer than one waits
+			if model.CodeOf(err) != model.CodeTooMany {
+				break
+			}
+			_, err = s.Login(t.Context(), "olga", "right one", here)
+		}
 		known <- err
 	}()
 	close(slow.hold)
