@@ -93,6 +93,9 @@ func TestTheFilterNamesItsJob(t *testing.T) {
 	require.Equal(t, 1, page.Planned)
 	require.Len(t, page.Rows, 1)
 	require.NotEqual(t, later.ID, page.Rows[0].ID, "what is planned for later is counted only")
+	page, err = w.ListRuns(t.Context(), admin(), model.RunFilter{Text: "nothing like it", DueByMS: w.now.UnixMilli()})
+	require.NoError(t, err)
+	require.Zero(t, page.Planned, "none of them matches")
 	for text, n := range map[string]int{"zz fi": 2, "#" + strconv.FormatInt(later.ID, 10): 1, "nothing like it": 0, "100%": 0} {
 		page, err = w.ListRuns(t.Context(), admin(), model.RunFilter{Text: text})
 		require.NoError(t, err)

@@ -137,7 +137,7 @@ func (s *Service) ListRuns(ctx context.Context, actor model.Actor, f model.RunFi
 	if p.Groups, err = s.store.Groups(ctx, actor.GroupLimit()); err != nil {
 		return p, err
 	}
-	if f.DueByMS != 0 {
+	if f.DueByMS != 0 && f.Text == "" && f.Reason == "" { // else it would count runs that do not match
 		if p.Planned, err = s.store.CountPlanned(ctx, f, f.DueByMS, mostPlanned); err != nil {
 			return p, err
 		}
