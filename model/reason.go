@@ -94,6 +94,9 @@ func Reasons() []ReasonInfo {
 
 // ReasonOf finds a reason by its code.
 func ReasonOf(code string) (ReasonInfo, bool) {
+	if code == "" { // most runs: no list is made for them
+		return ReasonInfo{}, false
+	}
 	for _, r := range Reasons() {
 		if r.Code == code {
 			return r, true

@@ -11,8 +11,6 @@ import (
 	"strings"
 )
 
-var errTrailing = errors.New("more than one JSON value")
-
 // Callback is one result that an executor reports.
 type Callback struct {
 	LogID       int64

@@ -1,11 +1,9 @@
 package protocol
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 )
 
@@ -104,12 +102,8 @@ func inWords(err error) error {
 // Decode reads exactly one JSON value into v: trailing data is an error, an
 // unknown key is not.
 func Decode(body []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if err := dec.Decode(v); err != nil {
+	if err := json.Unmarshal(body, v); err != nil {
 		return inWords(err)
-	}
-	if _, err := dec.Token(); err != io.EOF { // More is blind to a bracket too many
-		return errTrailing
 	}
 	return nil
 }

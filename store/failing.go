@@ -23,10 +23,12 @@ type verdict struct {
 // note takes the outcome of a fire: a line of the ledger, or "" while it is open. What
 // was not sent, or ended because somebody wanted it, says nothing about the job.
 func (v verdicts) note(job int, run, atMS int64, line string) {
-	info, known := model.ReasonOf(line)
 	good := line == model.OutcomeSucceeded
-	if !good && (line == "" || known && (info.Class != model.ClassFailed || info.Final)) {
-		return
+	if !good {
+		info, known := model.ReasonOf(line)
+		if line == "" || known && (info.Class != model.ClassFailed || info.Final) {
+			return
+		}
 	}
 	old, there := v[job]
 	switch {
