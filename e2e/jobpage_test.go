@@ -20,12 +20,13 @@ func TestJobPage(t *testing.T) {
 	var last model.Run
 	for i := range 14 {
 		last = storetest.Run(t, st, failing, func(r *model.Run) {
-			r.Phase, r.TriggerCode, r.HandleCode, r.TriggerType = model.PhaseFinished, 200, 200, model.TriggerCron
-			if i >= 2 {
-				r.HandleCode, r.Reason = 0, model.ReasonUnreached
-				r.TriggerCode = 500
-			}
+			r.Phase, r.TriggerCode, r.TriggerType = model.PhaseAccepted, 200, model.TriggerCron
 		})
+		if i < 2 {
+			storetest.End(t, st, last, 200, "", "")
+		} else {
+			storetest.End(t, st, last, 500, model.ReasonUnreached, "")
+		}
 	}
 	waits := storetest.Run(t, st, failing, func(r *model.Run) { r.PlannedMS, r.Owner = 4_000_000_000_000, seedOwner })
 	p := w.someone()

@@ -52,47 +52,36 @@ func (s *Service) JobDetail(ctx context.Context, actor model.Actor, id int) (Job
 	return d, err
 }
 
-// failures finds out since when the job fails, first among the runs that were read
-// anyway, oldest first; only when no success is among them it looks further back.
-func (s *Service) failures(ctx context.Context, id int, recent []model.Run) (st model.Failures, err error) {
-	failed := map[int64]bool{} // fires
+// failures says since when the job fails, as the lists and the dashboard do, and when it
+// last did not: among the runs that were read anyway, oldest first, or further back.
+func (s *Service) failures(ctx context.Context, id int, recent []model.Run) (f model.Failures, err error) {
+	of, err := s.store.Streaks(ctx, []int{id})
+	if err != nil || len(of) == 0 {
+		return f, err
+	}
+	f.Streak = of[id]
+	counts, err := s.store.CountFailures(ctx, of, MostFailures)
+	if err != nil {
+		return f, err
+	}
+	f.Fires, f.More = counts[id], counts[id] >= MostFailures
+	last, err := s.store.LastFailures(ctx, of)
+	if err != nil {
+		return f, err
+	}
+	if r := last[id]; r != nil { // else the retention was faster
+		f.Last = *r
+	}
 	for _, r := range slices.Backward(recent) {
-		switch info, _ := model.ReasonOf(r.Outcome()); r.Class() {
-		case model.ClassSucceeded:
-			if st.LastSuccess = r; st.Fires == 0 {
-				return model.Failures{LastSuccess: r}, nil
-			}
-		case model.ClassFailed:
-			if info.Final { // ended on purpose
-				continue
-			}
-			if failed[r.FirstAttempt()] = true; st.Last.ID == 0 {
-				st.Last = r
-			}
-			st.First, st.Fires = r, len(failed)
-		}
-		if st.LastSuccess.ID != 0 {
-			break
+		if r.Class() == model.ClassSucceeded {
+			f.LastSuccess = r
+			return f, nil
 		}
 	}
-	if st.Fires == 0 {
-		return st, nil
+	if len(recent) == stripRuns {
+		f.LastSuccess, err = s.store.SuccessBefore(ctx, id, recent[0].ID)
 	}
-	if st.LastSuccess.ID == 0 && len(recent) == stripRuns {
-		older, err := s.store.OlderFailures(ctx, id, recent[0].ID)
-		if err != nil {
-			return st, err
-		}
-		st.LastSuccess, st.Fires = older.LastSuccess, st.Fires+older.Fires
-		if older.First.ID != 0 {
-			st.First = older.First
-		}
-	}
-	last, err := s.store.RunsWithTexts(ctx, []int64{st.Last.ID})
-	if len(last) > 0 { // else the retention was faster
-		st.Last = last[0]
-	}
-	return st, err
+	return f, err
 }
 
 // nextFires gives the next instants of a running job, those that are planned already

@@ -13,15 +13,24 @@ import (
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
 
-// ended writes a run of the job with its outcome.
+// ended writes a run of the job with its outcome; 0 = it has none.
 func (w *world) ended(t *testing.T, id, code int, change func(*model.Run)) model.Run {
 	t.Helper()
-	return storetest.Run(t, w.store, w.get(t, id), func(r *model.Run) {
-		r.Phase, r.TriggerCode, r.HandleCode, r.TriggerType, r.TriggerTime = model.PhaseFinished, model.CodeSuccess, code, model.TriggerCron, w.now
+	var reason, msg string
+	r := storetest.Run(t, w.store, w.get(t, id), func(r *model.Run) {
+		r.Phase, r.TriggerCode, r.TriggerType, r.TriggerTime = model.PhaseAccepted, model.CodeSuccess, model.TriggerCron, w.now
 		if change != nil {
 			change(r)
 		}
+		if code != 0 {
+			reason, msg = r.Reason, r.HandleMsg
+			r.Reason, r.HandleMsg = "", ""
+		}
 	})
+	if code != 0 {
+		storetest.End(t, w.store, r, code, reason, msg)
+	}
+	return r
 }
 
 func TestJobDetail(t *testing.T) {
@@ -70,10 +79,11 @@ func TestFailingSince(t *testing.T) {
 		return d.Streak
 	}
 	first := w.ended(t, id, 500, nil)
-	require.Equal(t, first.ID, streak().First.ID)
+	require.Equal(t, first.PlannedMS+first.ID, streak().SinceMS)
+	require.Equal(t, first.ID, streak().FirstRun)
 	require.Zero(t, streak().LastSuccess.ID, "it never succeeded")
 	ok := w.ended(t, id, 200, nil)
-	require.Zero(t, streak().Fires, "the newest one succeeded")
+	require.False(t, new(streak()).Failing(), "the newest one succeeded")
 
 	a := w.ended(t, id, 500, nil)
 	w.ended(t, id, 500, func(r *model.Run) { r.FirstID = a.ID })
@@ -91,11 +101,11 @@ func TestFailingSince(t *testing.T) {
 	w.ended(t, id, 0, func(r *model.Run) { r.Phase = model.PhaseAccepted })
 	s = streak()
 	require.Equal(t, 122, s.Fires, "also those before the hundred that are shown")
-	require.Equal(t, a.ID, s.First.ID)
+	require.Equal(t, a.ID, s.FirstRun)
 	require.Equal(t, ok.ID, s.LastSuccess.ID)
 	require.Equal(t, last.ID, s.Last.ID)
 	w.ended(t, id, 200, nil)
-	require.Zero(t, streak().Fires)
+	require.Equal(t, model.Failures{}, streak())
 }
 
 func TestRelativesAndTheEndOfAJob(t *testing.T) {

@@ -50,7 +50,7 @@ type Store interface {
 	TakeBack(ctx context.Context, id int64, name string, now time.Time) error
 	LatestRuns(ctx context.Context, jobID, limit int) ([]model.Run, error)
 	RunsWithTexts(ctx context.Context, ids []int64) ([]model.Run, error)
-	OlderFailures(ctx context.Context, jobID int, beforeID int64) (model.Failures, error)
+	SuccessBefore(ctx context.Context, jobID int, beforeID int64) (model.Run, error)
 	WaitingRuns(ctx context.Context, jobID int, now int64, limit int) (model.Waiting, error)
 	HandRuns(ctx context.Context, jobID, limit int) ([]model.Run, error)
 	CountRunsOf(ctx context.Context, jobID, most int) (int, error)

@@ -3,10 +3,15 @@ package model
 // Failures are what the page of a job says of its failing, read from its runs. They are empty for a job whose newest ended fire is
 // none that failed.
 type Failures struct {
-	Fires       int // how many fires failed one after the other
-	First, Last Run // the first and the newest failed run
-	LastSuccess Run // no id = none is known
+	Streak           // zero = the job is not failing
+	Fires       int  // how many fires failed one after the other; 0 = none of them is kept
+	More        bool // there are more of them than are counted
+	Last        Run  // the newest failed run, no id = not kept any more
+	LastSuccess Run  // no id = none is known
 }
+
+// Failing reports whether the fire that ended last has failed.
+func (f *Failures) Failing() bool { return f.SinceMS > 0 }
 
 // Waiting are the runs of a job that are written down and not sent.
 type Waiting struct {

@@ -123,12 +123,15 @@ func (s *Store) Streaks(ctx context.Context, ids []int) (map[int]model.Streak, e
 // what was written down before may end after it.
 const streakSlack = 20_000
 
+// unwanted is true of runs that nobody ended on purpose, which says nothing about the job.
+const unwanted = `COALESCE(run_reason, '') NOT IN ('` + model.ReasonKilled + `', '` + model.ReasonKillAsked + `', '` + model.ReasonCovered + `')`
+
 // LastFailures gives the last run that failed of jobs that are failing. Those without one
 // are left out.
 func (s *Store) LastFailures(ctx context.Context, of map[int]model.Streak) (map[int]*model.Run, error) {
 	out := map[int]*model.Run{}
 	err := chunks(slices.Sorted(maps.Keys(of)), 100, func(part []int) error {
-		const one = `SELECT * FROM (SELECT ` + runColumns + ` FROM xxl_job_log WHERE job_id = ? AND id >= ? AND finished_time >= ? AND ` + isFailed + ` ORDER BY id DESC LIMIT 1) AS t`
+		const one = `SELECT * FROM (SELECT ` + runColumns + ` FROM xxl_job_log WHERE job_id = ? AND id >= ? AND finished_time >= ? AND ` + isFailed + ` AND ` + unwanted + ` ORDER BY id DESC LIMIT 1) AS t`
 		var args []any
 		for _, id := range part {
 			args = append(args, id, of[id].FirstRun-streakSlack, of[id].SinceMS)
@@ -147,7 +150,7 @@ func (s *Store) CountFailures(ctx context.Context, of map[int]model.Streak, limi
 	out := map[int]int{}
 	err := chunks(slices.Sorted(maps.Keys(of)), 100, func(part []int) error {
 		one := `SELECT ? AS job, COUNT(*) AS n FROM (SELECT 1 FROM xxl_job_log l WHERE job_id = ? AND id >= ? AND finished_time >= ?` +
-			statusWhere(model.RunsFailed) + ` AND ` + onePerFire + ` ORDER BY id DESC LIMIT ?) AS t`
+			statusWhere(model.RunsFailed) + ` AND ` + unwanted + ` AND ` + onePerFire + ` ORDER BY id DESC LIMIT ?) AS t`
 		var args []any
 		for _, id := range part {
 			args = append(args, id, id, of[id].FirstRun-streakSlack, of[id].SinceMS, limit)

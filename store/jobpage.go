@@ -26,39 +26,19 @@ func (s *Store) RunsWithTexts(ctx context.Context, ids []int64) (out []model.Run
 	return out, err
 }
 
-// StreakWindow is how many runs of a job OlderFailures looks back.
+// StreakWindow is how many runs of a job are looked at where all of them may be millions.
 const StreakWindow = 10000
 
-// OlderFailures looks further back than LatestRuns does, from the run beforeID on: the newest
-// success of the job, the first failed run after it and how many of its fires failed
-// up to beforeID; what was ended on purpose is none of them. It looks at the newest StreakWindow runs; without a success among
-// them LastSuccess has no id.
-func (s *Store) OlderFailures(ctx context.Context, jobID int, beforeID int64) (st model.Failures, err error) {
-	const window = `(SELECT * FROM (SELECT id, handle_code, trigger_code, run_state, run_reason, first_run FROM xxl_job_log
-		WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) AS w)`
-	args := []any{jobID, beforeID, StreakWindow}
-	var success int64
-	err = s.r.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM `+window+` AS t WHERE handle_code = 200`, args...).Scan(&success)
-	if err != nil {
-		return st, err
+// SuccessBefore gives the newest success of a job among the StreakWindow runs that were
+// written before the given one, without texts; without one the run has no id.
+func (s *Store) SuccessBefore(ctx context.Context, jobID int, beforeID int64) (r model.Run, err error) {
+	list, err := s.queryRuns(ctx, s.r, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id = (SELECT MAX(id) FROM
+		(SELECT id, handle_code FROM xxl_job_log WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) AS t WHERE handle_code = 200)`,
+		jobID, beforeID, StreakWindow)
+	if len(list) > 0 {
+		r = list[0]
 	}
-	var first int64
-	err = s.r.QueryRowContext(ctx, `SELECT COUNT(DISTINCT COALESCE(first_run, id)), COALESCE(MIN(id), 0) FROM `+window+` AS t
-		WHERE id > ? AND `+isFailed+` AND COALESCE(run_reason, '') NOT IN (?, ?, ?)`,
-		append(args, success, model.ReasonKilled, model.ReasonKillAsked, model.ReasonCovered)...).Scan(&st.Fires, &first)
-	if err != nil {
-		return st, err
-	}
-	list, err := s.queryRuns(ctx, s.r, brief, `SELECT `+runShort+` FROM xxl_job_log WHERE id IN (?, ?)`, success, first)
-	for _, r := range list {
-		switch r.ID {
-		case success:
-			st.LastSuccess = r
-		case first:
-			st.First = r
-		}
-	}
-	return st, err
+	return r, err
 }
 
 // WaitingRuns says how many runs of a job are written down and not sent, how many of

@@ -48,15 +48,13 @@ func TestWhatTheJobPageReads(t *testing.T) {
 			require.Equal(t, first.ID, list[0].ID)
 			require.Equal(t, last.ID, list[3].ID)
 		})
-		t.Run("failing since", func(t *testing.T) {
-			s, err := st.OlderFailures(ctx, j.ID, last.ID+1)
+		t.Run("the last success", func(t *testing.T) {
+			r, err := st.SuccessBefore(ctx, j.ID, last.ID)
 			require.NoError(t, err)
-			require.Equal(t, ok.ID, s.LastSuccess.ID)
-			require.Equal(t, first.ID, s.First.ID)
-			require.Equal(t, 2, s.Fires, "two attempts are one fire, and what a person killed does not count")
-			s, err = st.OlderFailures(ctx, j.ID, ok.ID)
+			require.Equal(t, ok.ID, r.ID)
+			r, err = st.SuccessBefore(ctx, j.ID, ok.ID)
 			require.NoError(t, err)
-			require.Equal(t, model.Failures{}, s, "nothing is older")
+			require.Zero(t, r.ID, "nothing is older")
 		})
 		t.Run("waiting", func(t *testing.T) {
 			w, err := st.WaitingRuns(ctx, j.ID, t0.UnixMilli(), 1)

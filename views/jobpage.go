@@ -51,12 +51,13 @@ func (v JobView) stuck() bool {
 	return v.Due > 0 && len(v.Waiting) > 0 && v.Now.Sub(plannedAt(v.Waiting[0].Run)) > 10*time.Second
 }
 
-// failing reports whether the newest run that ended has failed.
-func (v JobView) failing() bool { return v.Streak.Fires > 0 }
-
 // since says for how many runs and since when a job fails.
 func (v JobView) since() string {
-	return v.L.N("jobpage.failing", v.Streak.Fires, "Time", v.when(v.millis(lastAt(&v.Streak.First))))
+	when := v.when(v.millis(v.Streak.SinceMS))
+	if v.Streak.More {
+		return v.T("run.streak", "When", when, "Number", v.L.Number(int64(v.Streak.Fires))+"+")
+	}
+	return v.L.N("jobpage.failing", max(1, v.Streak.Fires), "Time", when)
 }
 
 func (v JobView) lastSuccess() string {

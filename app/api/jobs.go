@@ -73,13 +73,7 @@ func (a *API) updateJob(ctx context.Context, body []byte) (protocol.Answer, erro
 	if err != nil {
 		return protocol.Answer{}, err
 	}
-	job := jobs.JobInput{
-		GroupID: old.GroupID, Name: old.Name, Author: old.Author, AlarmEmail: old.AlarmEmail, ScheduleType: old.ScheduleType,
-		ScheduleConf: old.ScheduleConf, Misfire: old.Misfire, Route: old.Route, Handler: old.Handler, Param: old.Param, Block: old.Block,
-		TimeoutSec: old.TimeoutSec, RetryCount: old.RetryCount, RetryDelaySec: old.RetryDelaySec, RetryGrowing: old.RetryGrowing,
-		MisfireAfterSec: old.MisfireAfterSec, GlueType: old.GlueType, GlueSource: old.GlueSource, GlueRemark: old.GlueRemark,
-		ChildIDs: old.ChildIDs, Version: old.Version,
-	}
+	job := jobs.InputOf(&old)
 	in.fill(&job)
 	if in.JobGroup != 0 && clamp(in.JobGroup) != old.GroupID {
 		bad := model.Errf(model.CodeInvalid, "error.invalid")

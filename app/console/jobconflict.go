@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
 )
@@ -43,7 +44,7 @@ func (c *Console) showConflict(r *request, v *views.JobForm) error {
 		return err
 	}
 	v.Conflict, v.Groups, v.Page = true, groups.Groups, r.page("jobs", "")
-	theirs := formOf(inputOf(j))
+	theirs := formOf(jobs.InputOf(&j))
 	was := map[string]string{}
 	_ = json.Unmarshal([]byte(v.Was), &was) // spoiled: then nobody knows who changed what
 	for _, name := range views.JobFields() {
@@ -78,7 +79,7 @@ func (c *Console) takeTheirs(r *request, id int) error {
 	if err != nil || r.FormValue("version") != strconv.FormatInt(j.Version, 10) {
 		return err // saved again meanwhile: that is a conflict of its own
 	}
-	theirs := formOf(inputOf(j))
+	theirs := formOf(jobs.InputOf(&j))
 	for _, name := range names {
 		r.Request().Form.Set(name, theirs[name])
 	}

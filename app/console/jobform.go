@@ -47,16 +47,6 @@ func positive(n int) string {
 	return strconv.Itoa(n)
 }
 
-func inputOf(j model.Job) jobs.JobInput {
-	return jobs.JobInput{
-		GroupID: j.GroupID, Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
-		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param,
-		Block: j.Block, TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing,
-		MisfireAfterSec: j.MisfireAfterSec, GlueType: j.GlueType,
-		GlueSource: j.GlueSource, GlueRemark: j.GlueRemark, ChildIDs: j.ChildIDs, Version: j.Version,
-	}
-}
-
 // scheduleConf is the schedule text behind the visible sub-fields of a form.
 func scheduleConf(get func(string) string) string {
 	switch model.ScheduleType(get("schedule_type")) {
@@ -126,7 +116,7 @@ func (c *Console) jobNew(r *request) error {
 		if err != nil {
 			return err
 		}
-		in, original = inputOf(j), j.Name
+		in, original = jobs.InputOf(&j), j.Name
 		in.Version, in.Name = 0, copyName(j.Name, r.loc.T("form.copy_suffix"))
 	}
 	return c.drawJob(r, http.StatusOK, views.JobForm{CopyOf: copyOf, Name: original, Values: formOf(in)})
@@ -145,7 +135,7 @@ func (c *Console) jobEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	return c.drawJob(r, http.StatusOK, views.JobForm{ID: j.ID, Name: j.Name, Values: formOf(inputOf(j))})
+	return c.drawJob(r, http.StatusOK, views.JobForm{ID: j.ID, Name: j.Name, Values: formOf(jobs.InputOf(&j))})
 }
 
 // drawJob draws the form with the executors on offer and the preview.

@@ -25,7 +25,7 @@ func (c *Console) jobPage(r *request) error {
 		Fires: d.Fires, FireZone: d.FireZone, Recent: d.Recent, Streak: d.Streak,
 		Total: d.Waiting.Total, Due: d.Waiting.Due, Fragment: r.htmx(),
 	}
-	if v.Streak.Fires > 0 {
+	if v.Streak.Last.ID > 0 {
 		v.Why = runMessage(r.loc, r.now.Location(), v.Streak.Last)
 	}
 	v.Last, v.Waiting = r.runRows(d.Last), r.runRows(d.Waiting.Runs)

@@ -45,8 +45,8 @@ func (f *fake) JobDetail(ctx context.Context, a model.Actor, id int) (jobs.JobDe
 			if r.Result() == model.ResultFailed {
 				d.Streak.Fires++
 				d.Streak.Last = r
-				if d.Streak.First.ID == 0 {
-					d.Streak.First = r
+				if d.Streak.SinceMS == 0 {
+					d.Streak.SinceMS = max(r.FinishedMS, r.PlannedMS)
 				}
 			} else if r.Result() == model.ResultSucceeded {
 				d.Streak = model.Failures{LastSuccess: r}

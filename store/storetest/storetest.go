@@ -135,3 +135,14 @@ func Run(t testing.TB, st *store.Store, job model.Job, change func(*model.Run)) 
 	require.NoError(t, err)
 	return got
 }
+
+// End gives an open run its result, as many milliseconds after its instant as its id, with all that is
+// kept of it beside the run; nothing follows from it.
+func End(t testing.TB, st *store.Store, r model.Run, code int, reason, msg string) {
+	t.Helper()
+	at := time.UnixMilli(r.PlannedMS + r.ID)
+	h := model.Handled{RunID: r.ID, Code: code, Reason: reason, Msg: msg, AtMS: at.UnixMilli()}
+	status, err := st.StoreHandled(t.Context(), []model.Handled{h}, at, func(model.Run, map[int]model.Job) []model.Run { return nil })
+	require.NoError(t, err)
+	require.Equal(t, []model.HandledStatus{model.HandledStored}, status)
+}
