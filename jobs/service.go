@@ -36,6 +36,8 @@ type Store interface {
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
 	CountRuns(ctx context.Context, f model.RunFilter, most int) (int, error)
+	RunsDuring(ctx context.Context, f model.RunFilter, lookBack time.Duration) (list []model.Run, more bool, err error)
+	RunningSchedules(ctx context.Context, groups []int) ([]model.Job, error)
 	NewestRuns(ctx context.Context, c model.ClearScope, keep int) (int64, error)
 	CountClear(ctx context.Context, c model.ClearScope, limit int) (int, error)
 	ClearRuns(ctx context.Context, c model.ClearScope, limit int) (int, error)

@@ -259,7 +259,7 @@ func bars(p Page, runs []model.Run) []bar {
 		if class := resultClass(r.Result()); class == "bad" || class == "missed" {
 			h = stripHeight // what went wrong is seen, however short it was
 		} else if d := r.DurationMS(); d >= 0 {
-			h = 4 + (stripHeight-4)*math.Sqrt(float64(d)/float64(longest))
+			h = math.Round(4 + (stripHeight-4)*math.Sqrt(float64(d)/float64(longest)))
 		}
 		title := p.T("result." + string(r.Result()))
 		if at := r.TriggerTime; !at.IsZero() {
@@ -269,7 +269,7 @@ func bars(p Page, runs []model.Run) []bar {
 			title += " · " + p.L.Millis(d)
 		}
 		out = append(out, bar{
-			X: itoa((stripSlots - len(runs) + i) * stripPitch), Y: decimal(stripHeight - h), H: decimal(h),
+			X: itoa((stripSlots - len(runs) + i) * stripPitch), Y: itoa(int(stripHeight - h)), H: itoa(int(h)),
 			Class: "b-" + resultClass(r.Result()), Title: title,
 		})
 	}

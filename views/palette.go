@@ -82,6 +82,8 @@ func (v *Palette) places() (out []PaletteItem) {
 	return append(out,
 		PaletteItem{"clock-play", v.T("palette.failing"), "", v.URL("/jobs", "status", "failing")},
 		PaletteItem{"list-details", v.T("palette.failed_today"), "", v.URL("/runs", "status", "failed", "preset", "today")},
+		PaletteItem{"history", v.T("timeline.title"), "", v.URL("/timeline")},
+		PaletteItem{"history", v.T("dash.load"), "", v.URL("/timeline/load")},
 		PaletteItem{"list-details", v.T("palette.running"), "", v.URL("/runs", "status", "open")},
 		PaletteItem{"users", v.T("profile.title"), "", v.URL("/profile")},
 		PaletteItem{"key", v.T("top.password"), "", v.URL("/password")},

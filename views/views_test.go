@@ -66,7 +66,7 @@ func TestBarsStandAtTheRightEdge(t *testing.T) {
 	require.Len(t, got, 3)
 	assert.Equal(t, []string{"85", "90", "95"}, []string{got[0].X, got[1].X, got[2].X})
 	assert.Equal(t, []string{"b-ok", "b-bad", "b-missed"}, []string{got[0].Class, got[1].Class, got[2].Class})
-	assert.Equal(t, "18.0", got[1].H, "the longest fills the strip")
+	assert.Equal(t, "18", got[1].H, "the longest fills the strip")
 	assert.Len(t, bars(testPage(t), make([]model.Run, 30)), stripSlots)
 }
 

@@ -20,6 +20,7 @@ type fake struct {
 	users    []model.User
 	groups   []model.Group
 	jobs     []model.Job
+	timeline jobs.TimelineInput // as it was asked last
 	runs     []model.Run
 	notes    map[int]string
 	logs     map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever

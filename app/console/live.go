@@ -117,7 +117,7 @@ func (r *request) renderLive(status int, panel templ.Component) error {
 	}
 	h := r.Response().Header()
 	h.Set(partsHeader, p.String())
-	if !ok || 2*len(changed) > len(p.lines) {
+	if !ok {
 		return r.send(status, html)
 	}
 	var b bytes.Buffer
@@ -128,15 +128,22 @@ func (r *request) renderLive(status int, panel templ.Component) error {
 	}
 	b.WriteString("</template>")
 	h.Set("HX-Reswap", "none")
+	r.lighten()
 	return r.send(status, b.Bytes())
 }
 
-// nothingNew answers a poll that brings nothing, in few bytes: without a body there is
-// nothing that the headers for pages could protect.
+// nothingNew answers a poll that brings nothing, in few bytes.
 func (r *request) nothingNew() error {
+	r.lighten()
+	r.Response().Header().Del("X-Content-Type-Options") // of a body
+	return r.NoContent(http.StatusNoContent)
+}
+
+// lighten takes the headers away that protect pages: what a script asked for is none, and
+// nothing may keep it.
+func (r *request) lighten() {
 	h := r.Response().Header()
-	for _, name := range []string{"Content-Security-Policy", "Referrer-Policy", "Cross-Origin-Opener-Policy", "X-Content-Type-Options", "Vary"} {
+	for _, name := range []string{"Content-Security-Policy", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Vary"} {
 		h.Del(name)
 	}
-	return r.NoContent(http.StatusNoContent)
 }

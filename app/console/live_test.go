@@ -46,6 +46,8 @@ func TestAPollBringsWhatIsNew(t *testing.T) {
 	require.Equal(t, "none", res.Header.Get("HX-Reswap"))
 	require.Contains(t, body, "Renamed since")
 	require.Equal(t, 1, strings.Count(body, "<tr "))
+	require.Empty(t, res.Header.Get("Content-Security-Policy"), "of a page")
+	require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
 	require.Contains(t, body, `<tr hx-swap-oob="morph" id="job-`)
 	have = res.Header.Get(partsHeader)
 	res, _ = poll(have)

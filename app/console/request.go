@@ -143,8 +143,10 @@ const worthPacking = 1000
 // send sends HTML, compressed for who takes it.
 func (r *request) send(status int, html []byte) error {
 	h := r.Response().Header()
-	h.Add("Vary", "HX-Request")
-	h.Add("Vary", "Accept-Encoding")
+	if h.Get("Content-Security-Policy") != "" { // else it is no page
+		h.Add("Vary", "HX-Request")
+		h.Add("Vary", "Accept-Encoding")
+	}
 	if len(html) < worthPacking || !strings.Contains(r.Request().Header.Get("Accept-Encoding"), "gzip") {
 		return r.HTMLBlob(status, html)
 	}

@@ -96,6 +96,8 @@ func (c *Console) table() []route {
 		{post, "/jobs/:id/run", users, c.runOnce},
 
 		{get, "/runs", users, c.runList},
+		{get, "/timeline", users, c.timeline},
+		{get, "/timeline/load", users, c.load},
 		{get, "/runs/export", users, c.runExport},
 		{post, "/runs/batch", users, c.runBatch},
 		{get, "/runs/clear", managers, c.runClearForm},

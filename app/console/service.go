@@ -26,6 +26,9 @@ type Service interface {
 	UserSessions(ctx context.Context, actor model.Actor, userID int) ([]model.Session, error)
 	EndSession(ctx context.Context, actor model.Actor, userID int, id string) error
 
+	Timeline(ctx context.Context, actor model.Actor, in jobs.TimelineInput) (jobs.Timeline, error)
+	Load(ctx context.Context, actor model.Actor) (jobs.Load, error)
+
 	Audit(ctx context.Context, actor model.Actor, f model.AuditFilter) (jobs.AuditPage, error)
 	AuditOf(ctx context.Context, actor model.Actor, kind model.AuditKind, id int64) ([]model.AuditEntry, error)
 	NoteLogout(ctx context.Context, actor model.Actor)

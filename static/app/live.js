@@ -1,8 +1,12 @@
 // Keeps a page fresh: every three seconds it fires an event that the parts
-// marked data-live listen to. Paused by hand and while nobody looks.
+// marked data-live listen to, less often on a page that nobody has touched for
+// two minutes. Paused by hand and while nobody looks.
 
 const EVERY = 3000;
 const FAST = 800; // while something is about to begin
+const LEFT_ALONE = 120_000;
+const SELDOM = 15_000;
+let touched = Date.now();
 let paused = sessionStorage.getItem("carillon-paused") === "1"; // on the next page, too
 let lost = false;
 let updated = Date.now();
@@ -29,8 +33,17 @@ function show() {
   box.querySelector(".dot").className = "dot " + (paused ? "off" : lost ? "bad" : "ok");
 }
 
+function pause() {
+  if (document.querySelector('[data-live="fast"]')) return FAST;
+  return Date.now() - touched < LEFT_ALONE ? EVERY : SELDOM;
+}
+
+for (const type of ["pointermove", "pointerdown", "keydown", "wheel", "focus"]) {
+  addEventListener(type, () => (touched = Date.now()), { passive: true });
+}
+
 function tick() {
-  if (!paused && !document.hidden && isLive() && Date.now() - asked >= (document.querySelector('[data-live="fast"]') ? FAST : EVERY)) {
+  if (!paused && !document.hidden && isLive() && Date.now() - asked >= pause()) {
     asked = Date.now();
     document.body.dispatchEvent(new CustomEvent("carillon:refresh", { bubbles: true }));
   }
@@ -46,7 +59,10 @@ document.addEventListener("click", (e) => {
 });
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) asked = 0;
+  if (!document.hidden) {
+    asked = 0;
+    touched = Date.now();
+  }
   tick();
 });
 
