@@ -126,4 +126,3 @@ func TestLoadOfTheNextDay(t *testing.T) {
 	require.Equal(t, 25, half)
 	require.Zero(t, load(model.Actor{Name: "chen"}).Jobs)
 }
-
