@@ -86,6 +86,9 @@ func (l *Load) addFixed(j *model.Job, now time.Time) {
 	}
 	next := time.UnixMilli(j.NextMS)
 	every := rate.Next(next).Sub(next)
+	if every <= 0 { // beyond the end of time
+		return
+	}
 	if every < time.Minute {
 		for i := int(now.Sub(l.From) / time.Minute); i < len(l.Minutes); i++ {
 			l.Minutes[i] += float64(time.Minute) / float64(every)
