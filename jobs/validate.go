@@ -35,7 +35,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		Misfire: in.Misfire, Route: in.Route, Handler: strings.TrimSpace(in.Handler), Param: in.Param, Block: in.Block,
 		TimeoutSec: in.TimeoutSec, RetryCount: in.RetryCount, RetryDelaySec: in.RetryDelaySec, RetryGrowing: in.RetryGrowing,
 		MisfireAfterSec: in.MisfireAfterSec, GlueType: in.GlueType, GlueSource: in.GlueSource,
-		GlueRemark: strings.TrimSpace(in.GlueRemark),
+		GlueRemark: strings.TrimSpace(in.GlueRemark), Tags: checkTags(in.Tags, bad),
 	}
 	if old != nil {
 		if in.GlueType != "" && in.GlueType != old.GlueType {
@@ -91,6 +91,18 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		return nil, bad
 	}
 	return j, nil
+}
+
+// checkTags gives the tags as they are stored.
+func checkTags(text string, bad *model.Error) string {
+	tags := model.TagList(text)
+	if len(tags) > model.MaxTags {
+		bad.AddField("tags", "field.too_many_tags", "Max", model.MaxTags, "Count", len(tags))
+	}
+	for _, tag := range tags {
+		line(bad, "tags", tag, model.MaxTagLength, true)
+	}
+	return model.JoinTags(tags)
 }
 
 func (s *Service) checkGroup(ctx context.Context, actor model.Actor, id int, bad *model.Error) error {

@@ -125,5 +125,5 @@ func (c *Console) jobPick(r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.render(http.StatusOK, views.FoundJobs(r.page("jobs", ""), found.Jobs))
+	return r.render(http.StatusOK, views.FoundJobs(r.page("jobs", ""), append(found.Marked, found.Jobs...)))
 }
