@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"net/mail"
 	"slices"
 	"strings"
 	"time"
@@ -48,15 +47,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 	}
 	line(bad, "name", j.Name, 255, true)
 	line(bad, "author", j.Author, 64, true)
-	line(bad, "alarm_email", j.AlarmEmail, 255, false)
-	for part := range strings.SplitSeq(j.AlarmEmail, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		if _, err := mail.ParseAddress(part); err != nil {
-			bad.AddField("alarm_email", "field.email", "Value", part)
-		}
-	}
+	checkMail(bad, j.AlarmEmail)
 	s.checkSchedule(j, old, bad)
 	known(bad, "misfire", string(j.Misfire), j.Misfire.Known())
 	known(bad, "route", string(j.Route), j.Route.Known())

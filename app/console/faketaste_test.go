@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 )
 
@@ -44,4 +45,12 @@ func (f *fake) DeleteFilter(_ context.Context, _ model.Actor, list, name string)
 
 func (f *fake) SetColumns(_ context.Context, _ model.User, list string, shown []string) error {
 	return f.note("columns %s %v", list, shown)
+}
+
+func (f *fake) CheckChange(_ context.Context, _ model.Actor, c jobs.JobChange) (jobs.JobChange, error) {
+	return c, nil
+}
+
+func (f *fake) ChangeMany(_ context.Context, _ model.Actor, ids []int, c jobs.JobChange) ([]jobs.BatchItem, error) {
+	return nil, f.note("change %v %s %s", ids, c.Do, c.Value)
 }

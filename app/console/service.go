@@ -35,6 +35,8 @@ type Service interface {
 	CountClear(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	ClearRuns(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error)
+	CheckChange(ctx context.Context, actor model.Actor, c jobs.JobChange) (jobs.JobChange, error)
+	ChangeMany(ctx context.Context, actor model.Actor, ids []int, c jobs.JobChange) ([]jobs.BatchItem, error)
 	RunMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
 	DeleteMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
 	EachRun(ctx context.Context, actor model.Actor, ids []int64, op jobs.RunsOp) ([]jobs.BatchItem, error)
