@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -33,8 +34,17 @@ func (s *Store) jobsByStat(ctx context.Context, f model.JobFilter, where string,
 		join = s.d.joinInOrder
 	}
 	from := ` FROM carillon_job_stat s` + join + `xxl_job_info ON id = s.job_id` + where + ` AND s.` + column + ` IS NOT NULL`
-	list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+from+` ORDER BY `+exactFirst(f.Text)+`s.`+column+` DESC, s.job_id DESC LIMIT ? OFFSET ?`,
+	// The ids first: of the jobs before the page only what the filter asks is read.
+	ids, err := collect(ctx, s.r, one[int], `SELECT s.job_id`+from+` ORDER BY `+exactFirst(f.Text)+`s.`+column+` DESC, s.job_id DESC LIMIT ? OFFSET ?`,
 		append(args[:len(args):len(args)], f.Limit, f.Offset)...)
+	if err != nil {
+		return nil, err
+	}
+	var list []model.Job
+	if len(ids) > 0 {
+		list, err = s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
+		slices.SortFunc(list, func(a, b model.Job) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	}
 	if err != nil || len(list) == f.Limit {
 		return list, err
 	}

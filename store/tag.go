@@ -53,10 +53,8 @@ func (s *Store) setTags(ctx context.Context, tx *sql.Tx, id int, tags string) er
 
 // Tags lists the tags that jobs of the groups (nil = all) have, in the order of the alphabet.
 func (s *Store) Tags(ctx context.Context, groups []int, limit int) ([]string, error) {
-	if groups == nil { // from one tag to the next by the index: jobs are many, tags few
-		return collect(ctx, s.r, one[string], `WITH RECURSIVE t (tag) AS (SELECT MIN(tag) FROM carillon_job_tag
-			UNION ALL SELECT (SELECT MIN(x.tag) FROM carillon_job_tag x WHERE x.tag > t.tag) FROM t WHERE t.tag IS NOT NULL)
-			SELECT tag FROM t WHERE tag IS NOT NULL LIMIT ?`, limit)
+	if groups == nil { // by the index alone
+		return collect(ctx, s.r, one[string], `SELECT DISTINCT tag FROM carillon_job_tag ORDER BY tag LIMIT ?`, limit)
 	}
 	limitTo, args := inGroups("i.job_group", groups)
 	return collect(ctx, s.r, one[string], `SELECT DISTINCT t.tag FROM xxl_job_info i JOIN carillon_job_tag t ON t.job_id = i.id WHERE 1 = 1`+limitTo+
