@@ -77,6 +77,11 @@ func jobNode(d *model.JobDoc) *yaml.Node {
 		children.Style = yaml.FlowStyle
 	}
 	add("children", children)
+	tags := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, tag := range model.TagList(d.Tags) {
+		tags.Content = append(tags.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: tag})
+	}
+	add("tags", tags)
 	status := "stopped"
 	if d.Running {
 		status = "running"

@@ -101,6 +101,15 @@ func readJob(n *yaml.Node) (model.JobDoc, error) {
 				return nil
 			}
 			return errorAt(v.Line, "import.one_of", "Name", key, "Value", v.Value, "Values", "running, stopped")
+		case "tags":
+			return sequence(v, func(n *yaml.Node) error {
+				var s string
+				if err := scalar(n, key, &s); err != nil {
+					return err
+				}
+				d.Tags = model.JoinTags(model.TagList(d.Tags + "," + s))
+				return nil
+			})
 		case "children":
 			return sequence(v, func(n *yaml.Node) error {
 				var s string

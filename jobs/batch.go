@@ -16,6 +16,8 @@ type BatchItem struct {
 	Changed bool
 	Err     error // what people may be told, nil = it is as wanted
 	NewID   int64 // of the run that was made, if any
+	// Was is what a change replaced, for JobChange.Back.
+	Was string
 }
 
 // mostBatch is how many jobs one request changes, mostBatchRuns how many runs it makes

@@ -296,7 +296,7 @@ func fieldsOf(d *model.JobDoc) []FieldChange {
 		field("glue_type", string(d.GlueType)), field("handler", d.Handler), field("param", d.Param), field("glue_source", d.GlueSource),
 		field("glue_remark", d.GlueRemark), field("route", string(d.Route)), field("block", string(d.Block)), field("timeout", itoa(d.TimeoutSec)),
 		field("retry", itoa(d.RetryCount)), field("retry_delay", itoa(d.RetryDelaySec)), field("retry_growing", strconv.FormatBool(d.RetryGrowing)),
-		field("children", strings.Join(children, "\n")), field("status", status),
+		field("children", strings.Join(children, "\n")), field("tags", d.Tags), field("status", status),
 	}
 }
 
@@ -307,7 +307,7 @@ func InputOf(j *model.Job) JobInput {
 		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param, Block: j.Block,
 		TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing,
 		MisfireAfterSec: j.MisfireAfterSec, GlueType: j.GlueType, GlueSource: j.GlueSource, GlueRemark: j.GlueRemark,
-		ChildIDs: j.ChildIDs, Version: j.Version,
+		ChildIDs: j.ChildIDs, Tags: j.Tags, Version: j.Version,
 	}
 }
 
@@ -330,6 +330,7 @@ func fill(d *model.JobDoc, in *JobInput) {
 	give(d, "retry_delay", &in.RetryDelaySec, d.RetryDelaySec)
 	give(d, "retry_growing", &in.RetryGrowing, d.RetryGrowing)
 	give(d, "misfire_after", &in.MisfireAfterSec, d.MisfireAfterSec)
+	give(d, "tags", &in.Tags, d.Tags)
 	in.Name = d.Name
 }
 

@@ -35,7 +35,10 @@ func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFi
 	for _, g := range p.Groups {
 		titles[g.ID] = g.Title
 	}
-	p.Rows, err = s.jobRows(ctx, list, titles)
+	if p.Tags, err = s.Tags(ctx, actor); err != nil {
+		return p, err
+	}
+	p.Rows, err = s.jobRows(ctx, actor, list, titles)
 	return p, err
 }
 
@@ -53,7 +56,7 @@ func (s *Service) JobRow(ctx context.Context, actor model.Actor, id int) (JobRow
 	for _, g := range groups {
 		titles[g.ID] = g.Title
 	}
-	rows, err := s.jobRows(ctx, []model.Job{j}, titles)
+	rows, err := s.jobRows(ctx, actor, []model.Job{j}, titles)
 	if err != nil {
 		return JobRow{}, err
 	}
@@ -61,7 +64,7 @@ func (s *Service) JobRow(ctx context.Context, actor model.Actor, id int) (JobRow
 }
 
 // jobRows adds to jobs what the list shows of them.
-func (s *Service) jobRows(ctx context.Context, list []model.Job, titles map[int]string) ([]JobRow, error) {
+func (s *Service) jobRows(ctx context.Context, actor model.Actor, list []model.Job, titles map[int]string) ([]JobRow, error) {
 	ids := make([]int, len(list))
 	for i := range list {
 		ids[i] = list[i].ID
@@ -70,12 +73,16 @@ func (s *Service) jobRows(ctx context.Context, list []model.Job, titles map[int]
 	if err != nil {
 		return nil, err
 	}
+	marked, err := s.store.Favourites(ctx, actor.UserID, ids)
+	if err != nil {
+		return nil, err
+	}
 	failing, err := s.store.Streaks(ctx, ids)
 	now := s.now().UnixMilli()
 	rows := make([]JobRow, 0, len(list))
 	for _, j := range list {
 		j.NextMS = nextFire(&j, recent[j.ID], now)
-		rows = append(rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID], FailingMS: failing[j.ID].SinceMS})
+		rows = append(rows, JobRow{Job: j, GroupTitle: titles[j.GroupID], Recent: recent[j.ID], FailingMS: failing[j.ID].SinceMS, Favourite: marked[j.ID]})
 	}
 	return rows, err
 }

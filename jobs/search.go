@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 // Found is what a search over everything gives, each kind for those who may see it.
 type Found struct {
 	Jobs      []model.Job
-	Run       *model.Run // with exactly that id
+	Marked    []model.Job // favourites of the actor; they are not in Jobs
+	Run       *model.Run  // with exactly that id
 	Executors []model.Group
 	Users     []model.User
 }
@@ -22,13 +24,22 @@ const foundOfEach = 7
 // Search finds jobs, the run of an id, executors and users.
 func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (Found, error) {
 	var f Found
-	if text = strings.TrimSpace(text); text == "" {
+	text = strings.TrimSpace(text)
+	var err error
+	if actor.UserID != 0 {
+		if f.Marked, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Marked: actor.UserID, Sort: model.JobsByName, Limit: foundOfEach}); err != nil {
+			return f, err
+		}
+	}
+	if text == "" {
 		return f, nil
 	}
-	var err error
 	if f.Jobs, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Limit: foundOfEach}); err != nil {
 		return f, err
 	}
+	f.Jobs = slices.DeleteFunc(f.Jobs, func(j model.Job) bool {
+		return slices.ContainsFunc(f.Marked, func(m model.Job) bool { return m.ID == j.ID })
+	})
 	if id, e := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64); e == nil && id > 0 {
 		r, err := s.run(ctx, actor, id)
 		switch {

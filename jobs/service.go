@@ -28,6 +28,14 @@ type Store interface {
 	UpdateJob(ctx context.Context, j *model.Job, reschedule, newSource bool, now time.Time) error
 	SetJobStatus(ctx context.Context, id int, version int64, status model.JobStatus, nextMS int64, now time.Time) error
 	DeleteJob(ctx context.Context, id int, now time.Time) error
+	Tags(ctx context.Context, groups []int, limit int) ([]string, error)
+	Favourites(ctx context.Context, userID int, jobs []int) (map[int]bool, error)
+	SetFavourite(ctx context.Context, userID, jobID int, on bool) error
+	Filters(ctx context.Context, userID int, list string) ([]model.SavedFilter, error)
+	SaveFilter(ctx context.Context, userID int, f model.SavedFilter) error
+	RenameFilter(ctx context.Context, userID int, list, old, name string) error
+	DeleteFilter(ctx context.Context, userID int, list, name string) error
+	SetColumns(ctx context.Context, userID int, columns model.Columns) error
 	Handlers(ctx context.Context, groupID, limit int) ([]string, error)
 	SaveScript(ctx context.Context, j *model.Job, now time.Time) error
 	ScriptVersions(ctx context.Context, jobID int) ([]model.ScriptVersion, error)

@@ -33,6 +33,7 @@ type JobInput struct {
 	GlueSource string         `json:"glue_source"`
 	GlueRemark string         `json:"glue_remark"`
 	ChildIDs   string         `json:"child_ids"`
+	Tags       string         `json:"tags"` // comma separated
 	// Version is the version of the job that was seen when the edit began. Jobs of
 	// other programs have 0 until they are edited here for the first time.
 	Version int64 `json:"version"`
@@ -52,6 +53,7 @@ type JobRow struct {
 	InWords    string      // the schedule in words is made by the page; kept empty here
 	Recent     []model.Run // newest last, at most 20, without texts
 	FailingMS  int64       // since when its fires fail, epoch ms; 0 = the last one did not fail
+	Favourite  bool        // of the actor
 }
 
 // JobPage is one page of the job list.
@@ -60,6 +62,7 @@ type JobPage struct {
 	Total  int // rows that match the filter
 	Counts model.JobCounts
 	Groups []model.Group // executors the actor may see, for the filter
+	Tags   []string      // of jobs that the actor may see, for the filter
 }
 
 // RunPage is one page of the run list, newest first.

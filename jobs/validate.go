@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"net/mail"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		Misfire: in.Misfire, Route: in.Route, Handler: strings.TrimSpace(in.Handler), Param: in.Param, Block: in.Block,
 		TimeoutSec: in.TimeoutSec, RetryCount: in.RetryCount, RetryDelaySec: in.RetryDelaySec, RetryGrowing: in.RetryGrowing,
 		MisfireAfterSec: in.MisfireAfterSec, GlueType: in.GlueType, GlueSource: in.GlueSource,
-		GlueRemark: strings.TrimSpace(in.GlueRemark),
+		GlueRemark: strings.TrimSpace(in.GlueRemark), Tags: checkTags(in.Tags, bad),
 	}
 	if old != nil {
 		if in.GlueType != "" && in.GlueType != old.GlueType {
@@ -48,15 +47,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 	}
 	line(bad, "name", j.Name, 255, true)
 	line(bad, "author", j.Author, 64, true)
-	line(bad, "alarm_email", j.AlarmEmail, 255, false)
-	for part := range strings.SplitSeq(j.AlarmEmail, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		if _, err := mail.ParseAddress(part); err != nil {
-			bad.AddField("alarm_email", "field.email", "Value", part)
-		}
-	}
+	checkMail(bad, j.AlarmEmail)
 	s.checkSchedule(j, old, bad)
 	known(bad, "misfire", string(j.Misfire), j.Misfire.Known())
 	known(bad, "route", string(j.Route), j.Route.Known())
@@ -91,6 +82,18 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		return nil, bad
 	}
 	return j, nil
+}
+
+// checkTags gives the tags as they are stored.
+func checkTags(text string, bad *model.Error) string {
+	tags := model.TagList(text)
+	if len(tags) > model.MaxTags {
+		bad.AddField("tags", "field.too_many_tags", "Max", model.MaxTags, "Count", len(tags))
+	}
+	for _, tag := range tags {
+		line(bad, "tags", tag, model.MaxTagLength, true)
+	}
+	return model.JoinTags(tags)
 }
 
 func (s *Service) checkGroup(ctx context.Context, actor model.Actor, id int, bad *model.Error) error {

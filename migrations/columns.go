@@ -108,6 +108,11 @@ func scriptColumns() []column {
 	return []column{{"xxl_job_logglue", "carillon_author", "VARCHAR(50) NULL"}}
 }
 
+// listColumns: which columns of the lists a person wants.
+func listColumns() []column {
+	return []column{{"carillon_user", "list_columns", "VARCHAR(500) NULL"}} // what differs from the usual ones (model.ListColumns)
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

@@ -86,6 +86,11 @@ const (
 	TriggerMisfire TriggerType = "MISFIRE"
 )
 
+// TriggerTypes lists the values in the order in which they are offered.
+func TriggerTypes() []TriggerType {
+	return []TriggerType{TriggerCron, TriggerManual, TriggerAPI, TriggerParent, TriggerRetry, TriggerMisfire}
+}
+
 // ScheduleTypes lists the values in the order in which they are offered.
 func ScheduleTypes() []ScheduleType {
 	return []ScheduleType{ScheduleCron, ScheduleFixRate, ScheduleNone}

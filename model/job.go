@@ -67,6 +67,7 @@ type Job struct {
 	GlueAuthor     string // who saves the source: goes into its history, is never read
 
 	ChildIDs string // comma separated job ids
+	Tags     string // comma separated, as TagList gives them
 
 	Status JobStatus
 	LastMS int64 // previous planned fire, epoch ms, 0 = none
@@ -120,7 +121,10 @@ type JobFilter struct {
 	Scheduled bool
 	// OnDemand takes jobs without a schedule: they are made by hand, by API or as a child.
 	OnDemand bool
-	Text     string // substring of name, handler, author or exact id
+	Text     string // substring of name, handler, author, parameter or tag, or exact id
+	Tag      string // only jobs with this tag
+	// Marked takes the jobs that this user has marked as favourites.
+	Marked int
 	// Name, Handler and Author are substrings of one column each.
 	Name, Handler, Author string
 	Sort                  JobSort
@@ -146,11 +150,14 @@ const (
 	JobsByNext   JobSort = "next" // those that fire soonest first, those without a next fire last
 	JobsByLast   JobSort = "last" // those that fired last first
 	JobsByNameZA JobSort = "-name"
+	// By the recent runs: the longest mean duration, or the most failures, first.
+	JobsByDuration JobSort = "duration"
+	JobsByFailures JobSort = "failures"
 )
 
 // JobSorts lists the orders.
 func JobSorts() []JobSort {
-	return []JobSort{JobsNewest, JobsOldest, JobsByName, JobsByNameZA, JobsByNext, JobsByLast}
+	return []JobSort{JobsNewest, JobsOldest, JobsByName, JobsByNameZA, JobsByNext, JobsByLast, JobsByDuration, JobsByFailures}
 }
 
 // JobCounts says how many jobs match, by state, without the status filter.

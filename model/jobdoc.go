@@ -19,6 +19,7 @@ type JobDoc struct {
 	Param        string
 	GlueSource   string
 	GlueRemark   string
+	Tags         string // comma separated, as TagList gives them
 
 	TimeoutSec, RetryCount, RetryDelaySec, MisfireAfterSec int
 	RetryGrowing                                           bool

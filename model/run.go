@@ -189,7 +189,12 @@ type RunFilter struct {
 	Fires bool
 	From  time.Time // trigger time, inclusive
 	To    time.Time // trigger time, exclusive
-	Text  string    // id, name or handler of the job; of new runs also address, parameter, message
+	// Trigger takes runs that began in this way, Address those on addresses with this text,
+	// Tag those of jobs that have the tag now. Without a period or a job the first two look
+	// at the newest 100,000 runs only.
+	Trigger      TriggerType
+	Address, Tag string
+	Text         string // id, name or handler of the job; of new runs also address, parameter, message
 	// DueByMS leaves out runs that are planned for later than this, epoch ms; 0 = none.
 	DueByMS int64
 	Before  int64

@@ -29,6 +29,7 @@ type User struct {
 	Language     string // zh-Hans, zh-Hant, en; empty = by browser
 	Theme        string // light, dark; empty = by system
 	StartPage    string // one of StartPages; empty = the dashboard
+	Columns      Columns
 	// SessionGeneration grows with each new password and when the account is disabled;
 	// sessions of an older one are over.
 	SessionGeneration int64

@@ -70,12 +70,17 @@ func (m *memory) NotePlan(context.Context, string, int64, int64) error { return 
 func (m *memory) JoinNode(context.Context, string, string, string, int64) (int64, error) {
 	return 1, m.err()
 }
-func (m *memory) Beat(context.Context, model.Node) (bool, error)                   { return !m.taken, m.err() }
-func (m *memory) CountDue(context.Context, string, int64) (int, int64, error)      { return 0, 0, nil }
-func (m *memory) LeaveNode(context.Context, string, int64) error                   { m.left.Store(true); return nil }
-func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)           { return nil, m.err() }
-func (m *memory) Registrations(context.Context) ([]model.Registration, error)      { return m.regs, nil }
-func (m *memory) HandOver(context.Context, string, []string) (int, error)          { return 0, nil }
+func (m *memory) Beat(context.Context, model.Node) (bool, error)                  { return !m.taken, m.err() }
+func (m *memory) CountDue(context.Context, string, int64) (int, int64, error)     { return 0, 0, nil }
+func (m *memory) LeaveNode(context.Context, string, int64) error                  { m.left.Store(true); return nil }
+func (m *memory) LiveNodes(context.Context, int64) ([]model.Node, error)          { return nil, m.err() }
+func (m *memory) Registrations(context.Context) ([]model.Registration, error)     { return m.regs, nil }
+func (m *memory) HandOver(context.Context, string, []string) (int, error)         { return 0, nil }
+func (m *memory) JobsOfNewRuns(context.Context, int64, int) ([]int, int64, error) { return nil, 0, nil }
+func (m *memory) JobsOfOpenRuns(context.Context, int) ([]int, error)              { return nil, nil }
+func (m *memory) JobsAfter(context.Context, int, int) ([]int, error)              { return nil, nil }
+func (m *memory) CountJobStats(context.Context, []int, time.Time) error           { return nil }
+
 func (m *memory) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 func (m *memory) DeleteAuditBefore(context.Context, time.Time, int) (int, error)   { return 0, nil }
 func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)    { return 0, nil }

@@ -87,6 +87,7 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 		{Name: "lost", Every: 2 * time.Second, Body: lost.Check},
 		{Name: "registry", Every: 10 * time.Second, Body: keep.SweepRegistry, Jitter: jitter},
 		{Name: "retention", Every: 10 * time.Minute, Body: keep.Retention, Jitter: jitter},
+		{Name: "figures", Every: 20 * time.Second, Body: keep.Figures, Jitter: jitter},
 	}
 	return s
 }

@@ -37,6 +37,8 @@ type dialect struct {
 	rowsAtOnce int
 	// least and greatest of two numbers.
 	least, greatest func(a, b string) string
+	// joinInOrder joins the tables in the order in which they are named.
+	joinInOrder string
 	// upsertPicks follows an INSERT into carillon_route: counts add up, the later use stays.
 	upsertPicks string
 }
@@ -49,6 +51,7 @@ func sqliteDialect() dialect {
 		concat:       func(a, b string) string { return a + " || " + b },
 		rowUpdate:    sqliteRowUpdate,
 		rowsAtOnce:   500,
+		joinInOrder:  " CROSS JOIN ",
 		least:        func(a, b string) string { return "MIN(" + a + ", " + b + ")" },
 		greatest:     func(a, b string) string { return "MAX(" + a + ", " + b + ")" },
 		upsert: func(key string, columns ...string) string {
@@ -77,6 +80,7 @@ func mysqlDialect() dialect {
 		concat:       func(a, b string) string { return "CONCAT(" + a + ", " + b + ")" },
 		rowUpdate:    mysqlRowUpdate,
 		rowsAtOnce:   300,
+		joinInOrder:  " STRAIGHT_JOIN ",
 		least:        func(a, b string) string { return "LEAST(" + a + ", " + b + ")" },
 		greatest:     func(a, b string) string { return "GREATEST(" + a + ", " + b + ")" },
 		upsert: func(_ string, columns ...string) string {

@@ -81,10 +81,16 @@ func (s *Store) Definitions(ctx context.Context, ids []int) (map[int]*model.Defi
 func (s *Store) Job(ctx context.Context, id int) (model.Job, error) {
 	var j model.Job
 	err := s.r.QueryRowContext(ctx, `SELECT `+jobWithSource+` FROM xxl_job_info WHERE id = ?`, id).Scan(s.jobTargets(&j, true)...)
-	return j, notFound(err, "error.job_not_found", id)
+	if err != nil {
+		return j, notFound(err, "error.job_not_found", id)
+	}
+	list := []model.Job{j}
+	err = s.addTags(ctx, s.r, list)
+	return list[0], err
 }
 
-// JobsByID reads many jobs with their sources, in no order; missing ones are left out.
+// JobsByID reads many jobs with their sources and without their tags, in no order; missing
+// ones are left out.
 func (s *Store) JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error) {
 	return s.jobsByID(ctx, s.h, ids)
 }
@@ -109,8 +115,17 @@ func (s *Store) Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, 
 	if err := s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_info`+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info`+where+
-		` ORDER BY `+exactFirst(f.Text)+jobOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
+	var list []model.Job
+	var err error
+	if statColumn(f.Sort) != "" {
+		list, err = s.jobsByStat(ctx, f, where, args)
+	} else {
+		list, err = s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info`+where+
+			` ORDER BY `+exactFirst(f.Text)+jobOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(args, f.Limit, f.Offset)...)
+	}
+	if err == nil {
+		err = s.addTags(ctx, s.r, list)
+	}
 	return list, total, err
 }
 
@@ -169,6 +184,9 @@ func (s *Store) JobsByName(ctx context.Context, groupID int, names []string) ([]
 		out = append(out, list...)
 		return err
 	})
+	if err == nil {
+		err = s.addTags(ctx, s.r, out)
+	}
 	return out, err
 }
 
@@ -201,6 +219,12 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	if len(f.IDs) > 0 {
 		where, args = where+" AND id IN ("+marks(len(f.IDs))+")", append(args, anys(f.IDs)...)
 	}
+	if f.Tag != "" {
+		where, args = where+" AND id IN (SELECT t.job_id FROM carillon_job_tag t WHERE t.tag = ?)", append(args, f.Tag)
+	}
+	if f.Marked != 0 {
+		where, args = where+" AND id IN (SELECT v.job_id FROM carillon_favourite v WHERE v.user_id = ?)", append(args, f.Marked)
+	}
 	if withStatus && f.Status != nil {
 		where, args = where+" AND trigger_status = ?", append(args, int(*f.Status))
 	}
@@ -221,9 +245,9 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	if f.Text != "" {
 		like := "%" + likeEscaper.Replace(f.Text) + "%"
 		where += ` AND (job_desc LIKE ? ESCAPE '!' OR executor_handler LIKE ? ESCAPE '!' OR author LIKE ? ESCAPE '!'
-			OR executor_param LIKE ? ESCAPE '!' OR id = ?)`
+			OR executor_param LIKE ? ESCAPE '!' OR id = ? OR id IN (SELECT t.job_id FROM carillon_job_tag t WHERE t.tag LIKE ? ESCAPE '!'))`
 		id, _ := strconv.Atoi(strings.TrimPrefix(f.Text, "#")) // 0 is no job
-		args = append(args, like, like, like, like, id)
+		args = append(args, like, like, like, like, id, strings.ToLower(like))
 	}
 	return " WHERE 1 = 1" + where, args
 }
@@ -259,8 +283,8 @@ func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
 		if id > model.MaxID {
 			return model.Errf(model.CodeInvalid, "error.id_range", "Value", id)
 		}
-		if !j.GlueType.IsScript() {
-			return nil
+		if err := s.setTags(ctx, tx, int(id), j.Tags); err != nil || !j.GlueType.IsScript() {
+			return err
 		}
 		j.ID = int(id)
 		return s.addGlueHistory(ctx, tx, j, j.AddTime)
@@ -292,6 +316,9 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 		res, err := tx.ExecContext(ctx, `UPDATE xxl_job_info SET `+set+` WHERE id = ? AND COALESCE(carillon_version, 0) = ?`,
 			append(args, j.ID, j.Version)...)
 		if err := changedOne(res, err, "error.conflict"); err != nil {
+			return err
+		}
+		if err := s.setTags(ctx, tx, j.ID, j.Tags); err != nil {
 			return err
 		}
 		if newSource {
@@ -352,7 +379,7 @@ func (s *Store) DeleteJob(ctx context.Context, id int, now time.Time) error {
 		if err := changedOne(res, err, "error.job_not_found"); err != nil {
 			return err
 		}
-		for _, table := range []string{"xxl_job_logglue", "carillon_route", "carillon_failing"} {
+		for _, table := range []string{"xxl_job_logglue", "carillon_route", "carillon_failing", "carillon_job_tag", "carillon_favourite", "carillon_job_stat"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE job_id = ?`, id); err != nil {
 				return err
 			}

@@ -121,8 +121,14 @@ func (s *Store) Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error
 	}
 	// The ids first: an index often has all that is asked, and the engine need not
 	// sort whole rows of a long period.
-	ids, err := collect(ctx, s.r, one[int64],
-		`SELECT id FROM xxl_job_log l WHERE 1 = 1`+where+` ORDER BY `+by+` LIMIT ? OFFSET ?`, append(args, f.Limit+1, f.Offset)...)
+	query := `SELECT id FROM xxl_job_log l WHERE 1 = 1` + where + ` ORDER BY ` + by + ` LIMIT ? OFFSET ?`
+	var ids []int64
+	var err error
+	if f.Tag != "" && f.JobID == 0 && !timed {
+		ids, err = s.runsOfTag(ctx, f, where, args, order)
+	} else {
+		ids, err = collect(ctx, s.r, one[int64], query, append(args, f.Limit+1, f.Offset)...)
+	}
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -170,12 +176,60 @@ func (s *Store) runWhere(f model.RunFilter) (string, []any) {
 	if f.Taken {
 		where += " AND trigger_code = 200 AND handle_code = 0"
 	}
+	more, tasteArgs := beginWhere(f)
+	where, args = where+more, append(args, tasteArgs...)
 	more, textArgs := runText(f.Text)
 	where, args = where+more, append(args, textArgs...)
 	return where, args
 }
 
-// searchedRuns is how many of the newest runs are searched for a text.
+// taggedJobs bounds of how many jobs the runs of a tag are shown, the newest jobs first.
+const taggedJobs = 1000
+
+// runsOfTag gives the ids of the runs of all jobs that have the tag: of each job its newest
+// by the index, then the newest of these.
+func (s *Store) runsOfTag(ctx context.Context, f model.RunFilter, where string, args []any, order string) ([]int64, error) {
+	jobs, err := collect(ctx, s.r, one[int], `SELECT job_id FROM carillon_job_tag WHERE tag = ? ORDER BY job_id DESC LIMIT ?`, f.Tag, taggedJobs)
+	if err != nil {
+		return nil, err
+	}
+	need := f.Limit + 1 + f.Offset
+	var ids []int64
+	err = chunks(jobs, 50, func(part []int) error {
+		each := `SELECT * FROM (SELECT id FROM xxl_job_log l WHERE job_id = ?` + where + ` ORDER BY id ` + order + ` LIMIT ?) AS t`
+		var all []any
+		for _, id := range part {
+			all = append(append(append(all, id), args...), need)
+		}
+		some, err := collect(ctx, s.r, one[int64], strings.Repeat(each+" UNION ALL ", len(part)-1)+each, all...)
+		ids = append(ids, some...)
+		return err
+	})
+	slices.Sort(ids)
+	if order == "DESC" {
+		slices.Reverse(ids)
+	}
+	return ids[min(f.Offset, len(ids)):min(need, len(ids))], err
+}
+
+// beginWhere selects runs by how they began, where they went and the tags of their jobs.
+func beginWhere(f model.RunFilter) (where string, args []any) {
+	if f.Trigger != "" {
+		where, args = where+" AND trigger_type = ?", append(args, f.Trigger)
+	}
+	if f.Address != "" {
+		where, args = where+" AND executor_address LIKE ? ESCAPE '!'", append(args, "%"+likeEscaper.Replace(f.Address)+"%")
+	}
+	if where != "" && f.JobID == 0 && f.Tag == "" && f.From.IsZero() && f.To.IsZero() { // no index has it
+		where += " AND id > (SELECT MAX(m.id) FROM xxl_job_log m) - " + strconv.Itoa(searchedRuns)
+	}
+	if f.Tag != "" {
+		where, args = where+" AND job_id IN (SELECT t.job_id FROM carillon_job_tag t WHERE t.tag = ?)", append(args, f.Tag)
+	}
+	return where, args
+}
+
+// searchedRuns is how many of the newest runs are searched for what no index has.
 const searchedRuns = 100_000
 
 // runText selects runs by id, by name and handler of their job, and, among the newest,

@@ -8,13 +8,13 @@ import (
 )
 
 const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme, c.session_generation,
-	c.rights, c.disabled, c.start_page
+	c.rights, c.disabled, c.start_page, c.list_columns
 	FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id`
 
 func scanUser(r row) (model.User, error) {
 	var u model.User
 	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme), nz(&u.SessionGeneration),
-		nz(&u.Rights), flag(&u.Disabled), nz(&u.StartPage))
+		nz(&u.Rights), flag(&u.Disabled), nz(&u.StartPage), nz(&u.Columns))
 	return u, err
 }
 
@@ -133,7 +133,7 @@ func (s *Store) DeleteUser(ctx context.Context, id int) error {
 		if err := changedOne(res, err, "error.user_not_found"); err != nil {
 			return err
 		}
-		for _, table := range []string{"carillon_user", "carillon_session"} {
+		for _, table := range []string{"carillon_user", "carillon_session", "carillon_favourite", "carillon_filter"} {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
 				return err
 			}

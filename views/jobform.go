@@ -22,6 +22,8 @@ type JobForm struct {
 	Preview  Preview
 	// Handlers are the names that jobs of the chosen executor use, for suggestions.
 	Handlers []string
+	// Tags are those in use, for suggestions.
+	Tags []string
 	// Children are the jobs behind the ids that were typed; those without a name are gone or
 	// nobody's business. Parents start this job.
 	Children, Parents []model.Job
@@ -42,7 +44,7 @@ type Differing struct {
 // JobFields is the order of the fields on the form, to find the first bad one.
 func JobFields() []string {
 	return []string{
-		"group", "name", "author", "alarm_email", "schedule_type", "schedule_conf", "seconds", "zone", "misfire",
+		"group", "name", "author", "tags", "alarm_email", "schedule_type", "schedule_conf", "seconds", "zone", "misfire",
 		"glue_type", "handler", "glue_source", "glue_remark", "param", "route", "child_ids", "block", "misfire_after", "timeout", "retry",
 		"retry_delay", "retry_wait",
 	}
@@ -65,6 +67,12 @@ func (v JobForm) choose(f Field, o []Option) Field { f.Options = o; return f }
 func (v JobForm) mono(f Field, rows int) Field { f.Mono, f.Rows = true, rows; return f }
 
 func (v JobForm) suggest(f Field, list string) Field { f.List = list; return f }
+
+// freeTags are the tags on offer that the job does not have.
+func (v JobForm) freeTags() []string {
+	has := model.TagList(v.Values["tags"])
+	return slices.DeleteFunc(slices.Clone(v.Tags), func(t string) bool { return slices.Contains(has, t) })
+}
 
 // guard says whether leaving loses something even when nothing is typed any more.
 func (v JobForm) guard() string {

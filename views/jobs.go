@@ -16,16 +16,21 @@ type Jobs struct {
 	Total  int
 	Counts model.JobCounts
 	Groups []model.Group
+	Tags   []string // on offer
+	Saved  []model.SavedFilter
 }
 
 // JobFilter is the job filter as it stands in the address.
 type JobFilter struct {
-	GroupID  int
-	Status   string // one of JobStatuses
-	Text     string
-	Sort     model.JobSort
-	Page     int // from 1
-	PageSize int
+	GroupID int
+	Status  string // one of JobStatuses
+	Text    string
+	Tag     string
+	// Favourites takes what the person has marked.
+	Favourites bool
+	Sort       model.JobSort
+	Page       int // from 1
+	PageSize   int
 }
 
 // PageSizes are the offered numbers of rows.
@@ -40,6 +45,7 @@ type JobRow struct {
 	Words      string
 	Recent     []model.Run
 	FailingMS  int64 // since when its fires fail, epoch ms; 0 = they do not
+	Favourite  bool  // of the person
 }
 
 // JobStatuses are the states that the list can be narrowed to.
@@ -59,7 +65,10 @@ func (v Jobs) url(change func(*JobFilter)) string {
 func (v Jobs) SelfURL() string { return v.filterURL(v.Filter) }
 
 func (v Jobs) filterURL(f JobFilter) string {
-	kv := []string{"status", f.Status, "q", f.Text, "sort", string(f.Sort)}
+	kv := []string{"status", f.Status, "q", f.Text, "sort", string(f.Sort), "tag", f.Tag}
+	if f.Favourites {
+		kv = append(kv, "fav", "1")
+	}
 	if f.GroupID > 0 {
 		kv = append(kv, "executor", itoa(f.GroupID))
 	}
@@ -69,7 +78,7 @@ func (v Jobs) filterURL(f JobFilter) string {
 	if f.PageSize > 0 && f.PageSize != PageSizes()[0] {
 		kv = append(kv, "size", itoa(f.PageSize))
 	}
-	if len(kv) == 6 && f.Status == "" && f.Text == "" && f.Sort == "" {
+	if len(kv) == 8 && f.Status == "" && f.Text == "" && f.Sort == "" && f.Tag == "" {
 		kv = append(kv, "all", "1") // the bare address means "as last time"
 	}
 	return v.URL("/jobs", kv...)
@@ -92,7 +101,7 @@ func (v Jobs) sortURL(by, turned model.JobSort) string {
 
 // sortWord is the order of a column as assistive technology reads it.
 func sortWord(by model.JobSort) string {
-	if by == model.JobsNewest || by == model.JobsByLast || by == model.JobsByNameZA {
+	if by == model.JobsNewest || by == model.JobsByLast || by == model.JobsByNameZA || by == model.JobsByDuration || by == model.JobsByFailures {
 		return "descending"
 	}
 	return "ascending"
@@ -107,7 +116,7 @@ func (v Jobs) pageURL(n int) string { return v.url(func(f *JobFilter) { f.Page =
 func (v Jobs) sizeURL(n int) string { return v.url(func(f *JobFilter) { f.PageSize, f.Page = n, 1 }) }
 
 func (v Jobs) filtered() bool {
-	return v.Filter.GroupID > 0 || v.Filter.Status != "" || v.Filter.Text != ""
+	return v.Filter.GroupID > 0 || v.Filter.Status != "" || v.Filter.Text != "" || v.Filter.Tag != "" || v.Filter.Favourites
 }
 
 func (v Jobs) pages() int { return max(1, (v.Total+v.Filter.PageSize-1)/v.Filter.PageSize) }

@@ -28,8 +28,10 @@ type Page struct {
 	Admin bool
 	Actor model.Actor // rights of the person: what one may not do is not drawn
 	Theme string      // light, dark, "" = by system
-	Toast *Toast      // shown once after a redirect
-	Live  bool        // the page refreshes itself
+	// Columns is which columns of lists the person wants.
+	Columns model.Columns
+	Toast   *Toast // shown once after a redirect
+	Live    bool   // the page refreshes itself
 }
 
 // Toast is a short message about what was just done.

@@ -23,13 +23,18 @@ type PalettePart struct {
 type PaletteItem struct{ Icon, Label, Sub, URL string }
 
 // Find lays out what was found, and the pages and actions whose names have the text.
-func (v *Palette) Find(jobs []model.Job, run *model.Run, executors []model.Group, users []model.User) {
+func (v *Palette) Find(marked, jobs []model.Job, run *model.Run, executors []model.Group, users []model.User) {
 	add := func(key string, items []PaletteItem) {
 		if len(items) > 0 {
 			v.Parts = append(v.Parts, PalettePart{v.T("palette." + key), items})
 		}
 	}
 	var items []PaletteItem
+	for _, j := range marked {
+		items = append(items, PaletteItem{"star", j.Name, itoa(j.ID) + " · " + j.Handler, v.URL("/jobs/" + itoa(j.ID))})
+	}
+	add("favourites", items)
+	items = nil
 	if run != nil {
 		items = append(items, PaletteItem{"list-details", v.T("run.title", "ID", run.ID), jobLabel(v.Page, *run), v.URL("/runs/" + id64(run.ID))})
 	}

@@ -17,7 +17,9 @@ type Runs struct {
 	Rows         []RunRow
 	Groups       []model.Group
 	JobName      string // of the chosen job
-	Planned      int    // runs of the next seconds, folded into one line
+	Tags         []string
+	Saved        []model.SavedFilter
+	Planned      int // runs of the next seconds, folded into one line
 	Older, Newer bool
 	// FirstID and LastID are where the pages before and after begin.
 	FirstID, LastID int64
@@ -51,6 +53,7 @@ type RunFilter struct {
 	GroupID, JobID           int
 	Status, Preset, From, To string
 	Reason, Text             string
+	Trigger, Address, Tag    string
 	Fires                    bool // one row for each planned fire
 	Before, After            int64
 }
@@ -84,7 +87,8 @@ func (v Runs) url(f RunFilter) string {
 	if f.Preset == "any" {
 		f.Preset = ""
 	}
-	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To, "q", f.Text}
+	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To, "q", f.Text,
+		"trigger", f.Trigger, "address", f.Address, "tag", f.Tag}
 	if f.Fires {
 		kv = append(kv, "fires", "1")
 	}

@@ -44,6 +44,7 @@ type jobBody struct {
 	GlueSource   *string                `json:"glueSource"`
 	GlueRemark   *string                `json:"glueRemark"`
 	ChildJobID   *string                `json:"childJobId"`
+	Tags         *string                `json:"tags"` // comma separated; ours
 	AddressList  string                 `json:"addressList"`
 }
 
@@ -160,6 +161,7 @@ func (in *jobBody) fill(job *jobs.JobInput) {
 	set(&job.GlueSource, in.GlueSource)
 	set(&job.GlueRemark, in.GlueRemark)
 	set(&job.ChildIDs, in.ChildJobID)
+	set(&job.Tags, in.Tags)
 	number(&job.TimeoutSec, in.TimeoutSec)
 	number(&job.RetryCount, in.RetryCount)
 	number(&job.RetryDelaySec, in.RetryDelay)

@@ -52,6 +52,9 @@ func rules() map[string]rule {
 		"GET /jobs/:id/code": {object: "script", level: edit}, "GET /jobs/:id/code/diff": {object: "script", level: edit},
 		"POST /jobs/:id/code": {object: "script", level: edit, form: "version=1"}, // saving is a right of its own: TestSaveScript
 		"GET /jobs/:id/note":  job(operate, ""), "POST /jobs/:id/note": job(operate, "note=x"),
+		"POST /jobs/:id/favourite": job(view, "on=1"),
+		"GET /filters":             any, "POST /filters": {form: "list=jobs&name=x&query=q%3D1"}, "POST /filters/rename": {form: "list=jobs&old=x&name=x"},
+		"POST /filters/delete": {form: "list=jobs&old=x"}, "POST /columns": {form: "list=jobs&column=id"},
 		"POST /jobs/:id/start": job(operate, ""), "POST /jobs/:id/stop": job(operate, ""),
 		"GET /jobs/:id/delete": job(edit, ""), "POST /jobs/:id/delete": job(edit, ""),
 		"GET /jobs/:id/run": job(operate, ""), "POST /jobs/:id/run": job(operate, ""),

@@ -1,8 +1,9 @@
 package console
 
 import (
-	"net/http"
+	"context"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/carillon-scheduler/carillon/jobs"
@@ -10,9 +11,16 @@ import (
 	"github.com/carillon-scheduler/carillon/views"
 )
 
+// mostMade is how many runs a batch makes, ends or loses, and how many jobs it deletes:
+// each is a call or a history of its own.
+const mostMade = 500
+
 // pickedIDs reads which lines were ticked. What is no number is an error: nothing is done then.
 func pickedIDs(r *request) ([]int64, error) {
-	var out []int64
+	out, err := readIDs(r.FormValue("ids"))
+	if err != nil {
+		return nil, err
+	}
 	for _, text := range r.Request().PostForm["id"] {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id <= 0 {
@@ -20,86 +28,164 @@ func pickedIDs(r *request) ([]int64, error) {
 		}
 		out = append(out, id)
 	}
-	return out, nil
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // pickedJobs are the ticked jobs, or all that match the filter of the list.
-func (c *Console) pickedJobs(r *request) ([]int, error) {
+func (c *Console) pickedJobs(r *request) ([]int64, error) {
 	picked, err := pickedIDs(r)
 	if err != nil {
 		return nil, err
 	}
-	var ids []int
 	if r.FormValue("all") == "1" {
 		query, err := url.ParseQuery(r.FormValue("filter"))
 		if err != nil {
 			return nil, model.Errf(model.CodeInvalid, "error.invalid")
 		}
 		f := jobFilter(r, readJobFilter(query))
-		f.Limit, f.Offset = 10_000, 0
-		list, _, err := c.svc.FindJobs(r.Request().Context(), r.actor(), f)
+		f.Limit, f.Offset = mostPicked, 0
+		list, total, err := c.svc.FindJobs(r.Request().Context(), r.actor(), f)
 		if err != nil {
 			return nil, err
 		}
+		if total > len(list) { // all or nothing: nobody sees which were left out
+			return nil, tooMany(mostPicked)
+		}
+		var ids []int64
 		for i := range list {
-			ids = append(ids, list[i].ID)
+			ids = append(ids, int64(list[i].ID))
 		}
 		return ids, nil
 	}
-	for _, id := range picked {
-		if id > model.MaxID {
-			return nil, model.Errf(model.CodeInvalid, "error.invalid")
-		}
-		ids = append(ids, int(id))
+	if len(picked) > 0 && picked[len(picked)-1] > model.MaxID {
+		return nil, model.Errf(model.CodeInvalid, "error.invalid")
 	}
-	return ids, nil
+	return picked, nil
+}
+
+func asInts(ids []int64) []int {
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = int(min(id, model.MaxID+1))
+	}
+	return out
+}
+
+// jobDoer gives what does something to jobs, and whether it can.
+func (c *Console) jobDoer(r *request, do string) (doer, bool) {
+	a := r.actor()
+	switched := func(status model.JobStatus, back string) doer {
+		return doer{400, func(ctx context.Context, ids []int64, _ workPart) ([]jobs.BatchItem, error) {
+			return c.svc.SwitchMany(ctx, a, asInts(ids), status)
+		}, func(workPart, jobs.BatchItem) (string, workPart) { return back, workPart{} }}
+	}
+	switch do {
+	case "start":
+		return switched(model.JobRunning, "stop"), true
+	case "stop":
+		return switched(model.JobStopped, "start"), true
+	case "run":
+		return doer{20, func(ctx context.Context, ids []int64, _ workPart) ([]jobs.BatchItem, error) {
+			return c.svc.RunMany(ctx, a, asInts(ids))
+		}, nil}, true
+	case "delete":
+		return doer{20, func(ctx context.Context, ids []int64, _ workPart) ([]jobs.BatchItem, error) {
+			return c.svc.DeleteMany(ctx, a, asInts(ids))
+		}, nil}, true
+	}
+	if !slices.Contains(jobs.JobChanges(), do) {
+		return doer{}, false
+	}
+	return doer{20, func(ctx context.Context, ids []int64, p workPart) ([]jobs.BatchItem, error) {
+		return c.svc.ChangeMany(ctx, a, asInts(ids), jobs.JobChange{Do: do, Value: p.Value, Expect: p.Expect})
+	}, func(p workPart, item jobs.BatchItem) (string, workPart) {
+		back := jobs.JobChange{Do: do, Value: p.Value}.Back(item.Was)
+		return back.Do, workPart{Value: back.Value, Expect: back.Expect}
+	}}, true
 }
 
 // jobBatch does something to many jobs and says what became of each. What cannot be taken
-// back is asked about first.
+// back is asked about first, and what they get is asked for.
 func (c *Console) jobBatch(r *request) error {
-	ctx, do := r.Request().Context(), r.FormValue("do")
-	ids, err := c.pickedJobs(r)
-	if err != nil {
-		return err
-	}
+	do := r.FormValue("do")
 	v := views.Batch{Page: r.page("jobs", r.loc.T("batch.title")), Action: c.path("/jobs/batch"), Back: c.path("/jobs"), Do: do}
-	if len(ids) == 0 {
-		v.Heading, v.Done = r.loc.T("batch.none"), true
-		return c.drawBatch(r, v)
+	var w *work
+	if text := r.FormValue("work"); text != "" {
+		var err error
+		if w, err = readWork(text); err != nil {
+			return err
+		}
+	} else {
+		ids, err := c.pickedJobs(r)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			v.Heading, v.Done = r.loc.T("batch.none"), true
+			return c.drawBatch(r, v)
+		}
+		switch {
+		case (do == "delete" || do == "run") && len(ids) > mostMade:
+			return tooMany(mostMade)
+		case (do == "delete" || do == "run" && len(ids) > 1) && r.FormValue("sure") == "":
+			return c.askBatch(r, v, do, ids)
+		case do == "change":
+			return c.drawChange(r, v, ids)
+		}
+		value := ""
+		if slices.Contains(jobs.JobChanges(), do) {
+			change, err := c.svc.CheckChange(r.Request().Context(), r.actor(), jobs.JobChange{Do: do, Value: r.FormValue("value_" + do)})
+			if model.CodeOf(err) == model.CodeInvalid {
+				v.Errors = map[string]string{do: fieldMessages(r.loc, err)["value"]}
+				return c.drawChange(r, v, ids)
+			}
+			if err != nil {
+				return err
+			}
+			value = change.Value
+		}
+		w = newWork(do, value, ids)
 	}
-	if (do == "delete" || do == "run" && len(ids) > 1) && r.FormValue("sure") == "" {
-		return c.askBatch(r, v, do, ids)
-	}
-	var items []jobs.BatchItem
-	switch do {
-	case "start":
-		v.Undo = "stop"
-		items, err = c.svc.SwitchMany(ctx, r.actor(), ids, model.JobRunning)
-	case "stop":
-		v.Undo = "start"
-		items, err = c.svc.SwitchMany(ctx, r.actor(), ids, model.JobStopped)
-	case "run":
-		items, err = c.svc.RunMany(ctx, r.actor(), ids)
-	case "delete":
-		items, err = c.svc.DeleteMany(ctx, r.actor(), ids)
-	default:
+	d, ok := c.jobDoer(r, w.Do)
+	if !ok {
 		return model.Errf(model.CodeInvalid, "error.invalid")
 	}
-	return c.batchDone(r, v, items, err, func(item jobs.BatchItem) string {
+	return c.answerWork(r, v, w, d, func(l workLine) string {
 		switch {
-		case item.NewID > 0:
-			return c.path("/runs/" + strconv.FormatInt(item.NewID, 10))
-		case do == "delete":
+		case l.Run > 0:
+			return c.path("/runs/" + strconv.FormatInt(l.Run, 10))
+		case w.Do == "delete":
 			return ""
 		}
-		return c.path("/jobs/" + strconv.FormatInt(item.ID, 10))
+		return c.path("/jobs/" + strconv.FormatInt(l.ID, 10))
 	})
 }
 
+// drawChange asks what is to be changed of many jobs, and to what.
+func (c *Console) drawChange(r *request, v views.Batch, ids []int64) error {
+	ctx := r.Request().Context()
+	page, err := c.svc.ListJobs(ctx, r.actor(), model.JobFilter{Limit: 1})
+	if err != nil {
+		return err
+	}
+	v.Change, v.IDs, v.Values = true, idText(ids), map[string]string{}
+	for _, do := range jobs.JobChanges() {
+		v.Values[do] = r.FormValue("value_" + do)
+	}
+	for _, g := range page.Groups {
+		if r.actor().May(model.LevelEdit, g.ID) {
+			v.Groups = append(v.Groups, g)
+		}
+	}
+	v.Tags = page.Tags
+	v.Heading = r.loc.N("batch.ask_change", len(ids))
+	return c.drawBatch(r, v)
+}
+
 // askBatch names the jobs that are meant and waits for a word.
-func (c *Console) askBatch(r *request, v views.Batch, do string, ids []int) error {
-	list, _, err := c.svc.FindJobs(r.Request().Context(), r.actor(), model.JobFilter{IDs: ids, Limit: len(ids)})
+func (c *Console) askBatch(r *request, v views.Batch, do string, ids []int64) error {
+	list, _, err := c.svc.FindJobs(r.Request().Context(), r.actor(), model.JobFilter{IDs: asInts(ids), Limit: len(ids)})
 	if err != nil {
 		return err
 	}
@@ -107,8 +193,9 @@ func (c *Console) askBatch(r *request, v views.Batch, do string, ids []int) erro
 	if do == "delete" {
 		v.Heading, v.Text, v.Button = r.loc.N("batch.ask_delete", len(list)), r.loc.T("batch.ask_delete_text"), r.loc.T("action.delete")
 	}
+	var named []int64
 	for i := range list {
-		v.IDs = append(v.IDs, strconv.Itoa(list[i].ID))
+		named = append(named, int64(list[i].ID))
 		if len(v.Lines) < views.MostBatchLines {
 			class := "off"
 			if list[i].Status == model.JobRunning {
@@ -117,88 +204,52 @@ func (c *Console) askBatch(r *request, v views.Batch, do string, ids []int) erro
 			v.Lines = append(v.Lines, views.BatchLine{Class: class, Name: list[i].Name, Text: list[i].Author, URL: c.path("/jobs/" + strconv.Itoa(list[i].ID))})
 		}
 	}
-	v.More = len(list) - len(v.Lines)
+	v.IDs, v.More = idText(named), len(list)-len(v.Lines)
 	return c.drawBatch(r, v)
 }
 
 // runBatch does the same to many runs.
 func (c *Console) runBatch(r *request) error {
-	ids, err := pickedIDs(r)
-	if err != nil {
-		return err
-	}
-	op := jobs.RunsOp(r.FormValue("do"))
-	v := views.Batch{Page: r.page("runs", r.loc.T("batch.title")), Action: c.path("/runs/batch"), Back: c.path("/runs"), Do: string(op)}
-	if len(ids) == 0 {
-		v.Heading, v.Done = r.loc.T("batch.none"), true
-		return c.drawBatch(r, v)
-	}
-	if op == jobs.RunsKill && r.FormValue("sure") == "" {
-		v.Heading, v.Text, v.Button = r.loc.N("batch.ask_kill", len(ids)), r.loc.T("batch.ask_kill_text"), r.loc.T("run.kill")
-		for _, id := range ids {
-			v.IDs = append(v.IDs, strconv.FormatInt(id, 10))
+	v := views.Batch{Page: r.page("runs", r.loc.T("batch.title")), Action: c.path("/runs/batch"), Back: c.path("/runs"), Do: r.FormValue("do")}
+	var w *work
+	if text := r.FormValue("work"); text != "" {
+		var err error
+		if w, err = readWork(text); err != nil {
+			return err
 		}
-		return c.drawBatch(r, v)
+	} else {
+		ids, err := pickedIDs(r)
+		if err != nil {
+			return err
+		}
+		if len(ids) > mostMade {
+			return tooMany(mostMade)
+		}
+		if len(ids) == 0 {
+			v.Heading, v.Done = r.loc.T("batch.none"), true
+			return c.drawBatch(r, v)
+		}
+		if jobs.RunsOp(v.Do) == jobs.RunsKill && r.FormValue("sure") == "" {
+			v.Heading, v.Text, v.Button = r.loc.N("batch.ask_kill", len(ids)), r.loc.T("batch.ask_kill_text"), r.loc.T("run.kill")
+			v.IDs = idText(ids)
+			return c.drawBatch(r, v)
+		}
+		w = newWork(v.Do, "", ids)
 	}
-	items, err := c.svc.EachRun(r.Request().Context(), r.actor(), ids, op)
-	return c.batchDone(r, v, items, err, func(item jobs.BatchItem) string {
-		id := item.ID
-		if item.NewID > 0 {
-			id = item.NewID
+	op := jobs.RunsOp(w.Do)
+	switch op {
+	case jobs.RunsRetry, jobs.RunsKill, jobs.RunsTakeBack:
+	default:
+		return model.Errf(model.CodeInvalid, "error.invalid")
+	}
+	d := doer{10, func(ctx context.Context, ids []int64, _ workPart) ([]jobs.BatchItem, error) {
+		return c.svc.EachRun(ctx, r.actor(), ids, op)
+	}, nil}
+	return c.answerWork(r, v, w, d, func(l workLine) string {
+		id := l.ID
+		if l.Run > 0 {
+			id = l.Run
 		}
 		return c.path("/runs/" + strconv.FormatInt(id, 10))
 	})
-}
-
-// batchDone says what became of each: what did not work first. An error in the middle ends
-// the work; what was done before is said all the same.
-func (c *Console) batchDone(r *request, v views.Batch, items []jobs.BatchItem, err error, link func(jobs.BatchItem) string) error {
-	if err != nil && len(items) == 0 {
-		return err
-	}
-	changed, same, bad := 0, 0, 0
-	var good []views.BatchLine
-	for _, item := range items {
-		line := views.BatchLine{Class: "ok", Name: item.Name, URL: link(item)}
-		if line.Name == "" {
-			line.Name = "#" + strconv.FormatInt(item.ID, 10)
-		}
-		switch {
-		case item.Err != nil:
-			bad++
-			line.Class, line.Text = "bad", message(r.loc, item.Err)
-			v.Lines = append(v.Lines, line)
-			continue
-		case item.Changed:
-			changed++
-			v.IDs = append(v.IDs, strconv.FormatInt(item.ID, 10))
-			line.Text = r.loc.T("batch.done")
-			if item.NewID > 0 {
-				line.Text = r.loc.T("run.title", "ID", item.NewID)
-			}
-		default:
-			same++
-			line.Class, line.Text = "off", r.loc.T("batch.same")
-		}
-		good = append(good, line)
-	}
-	v.Lines = append(v.Lines, good...)
-	v.More = max(0, len(v.Lines)-views.MostBatchLines)
-	v.Lines = v.Lines[:len(v.Lines)-v.More]
-	v.Heading, v.Done = r.loc.T("batch.result", "Changed", changed, "Same", same, "Failed", bad), true
-	if err != nil {
-		c.log.ErrorContext(r.Request().Context(), "a batch broke off", "request_id", r.id, "done", changed, "error", err)
-		v.Text = r.loc.T("batch.broken")
-	}
-	if v.Undo == "" {
-		v.IDs = nil
-	}
-	if r.htmx() {
-		r.trigger(map[string]any{"carillon:refresh": "", "carillon:batch": ""})
-	}
-	return c.drawBatch(r, v)
-}
-
-func (c *Console) drawBatch(r *request, v views.Batch) error {
-	return r.pageOr(http.StatusOK, views.BatchPage(v), views.BatchFragment(v))
 }

@@ -95,6 +95,9 @@ func (c *Console) fillSuggestions(r *request, v *views.JobForm) error {
 			return err
 		}
 	}
+	if v.Tags, err = c.svc.Tags(ctx, r.actor()); err != nil {
+		return err
+	}
 	rel, err := c.svc.JobRelatives(ctx, r.actor(), model.Job{ID: v.ID, ChildIDs: v.Values["child_ids"]})
 	if err != nil {
 		return err
@@ -125,5 +128,5 @@ func (c *Console) jobPick(r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.render(http.StatusOK, views.FoundJobs(r.page("jobs", ""), found.Jobs))
+	return r.render(http.StatusOK, views.FoundJobs(r.page("jobs", ""), append(found.Marked, found.Jobs...)))
 }

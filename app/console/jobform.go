@@ -21,7 +21,7 @@ func formOf(in jobs.JobInput) map[string]string {
 		"handler": in.Handler, "param": in.Param, "block": string(in.Block), "timeout": strconv.Itoa(in.TimeoutSec),
 		"retry": strconv.Itoa(in.RetryCount), "glue_type": string(in.GlueType), "glue_source": in.GlueSource,
 		"retry_delay": strconv.Itoa(in.RetryDelaySec), "retry_wait": retryWait(in.RetryGrowing), "misfire_after": strconv.Itoa(in.MisfireAfterSec),
-		"glue_remark": in.GlueRemark, "child_ids": in.ChildIDs, "version": strconv.FormatInt(in.Version, 10),
+		"glue_remark": in.GlueRemark, "child_ids": in.ChildIDs, "tags": shownTags(in.Tags), "version": strconv.FormatInt(in.Version, 10),
 	}
 	switch in.ScheduleType {
 	case model.ScheduleFixRate:
@@ -31,6 +31,9 @@ func formOf(in jobs.JobInput) map[string]string {
 	}
 	return v
 }
+
+// shownTags puts blanks between tags, for reading.
+func shownTags(tags string) string { return strings.Join(model.TagList(tags), ", ") }
 
 // retryWait is the choice behind RetryGrowing.
 func retryWait(growing bool) string {
@@ -93,7 +96,7 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		Handler: get("handler"), Param: get("param"), Block: model.BlockStrategy(get("block")),
 		TimeoutSec: number("timeout"), RetryCount: number("retry"), RetryDelaySec: number("retry_delay"),
 		RetryGrowing: get("retry_wait") == views.RetryGrowing, MisfireAfterSec: number("misfire_after"), GlueType: model.GlueType(get("glue_type")),
-		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Version: version,
+		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Tags: get("tags"), Version: version,
 	}
 	if len(bad.Fields) == 0 {
 		return in, values, nil

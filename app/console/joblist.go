@@ -16,7 +16,7 @@ func bindJobFilter(r *request) views.JobFilter { return readJobFilter(r.QueryPar
 
 func readJobFilter(q url.Values) views.JobFilter {
 	f := views.JobFilter{
-		GroupID: numberOf(q.Get("executor")), Text: searchText(q.Get("q")),
+		GroupID: numberOf(q.Get("executor")), Text: searchText(q.Get("q")), Tag: searchText(strings.ToLower(q.Get("tag"))), Favourites: q.Get("fav") == "1",
 		Page: max(1, numberOf(q.Get("page"))), PageSize: numberOf(q.Get("size")),
 	}
 	if s := q.Get("status"); slices.Contains(views.JobStatuses(), s) {
@@ -44,7 +44,10 @@ func searchText(q string) string {
 func jobFilter(r *request, f views.JobFilter) model.JobFilter {
 	mf := model.JobFilter{
 		GroupID: f.GroupID, Groups: r.actor().GroupLimit(), Text: f.Text,
-		Sort: f.Sort, Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize,
+		Sort: f.Sort, Offset: (f.Page - 1) * f.PageSize, Limit: f.PageSize, Tag: f.Tag,
+	}
+	if f.Favourites {
+		mf.Marked = r.actor().UserID
 	}
 	switch status := model.JobRunning; f.Status {
 	case "stopped":
@@ -73,7 +76,10 @@ func (c *Console) jobList(r *request) error {
 		return err
 	}
 	v := views.Jobs{
-		Page: r.page("jobs", r.loc.T("jobs.title")), Filter: f, Total: page.Total, Counts: page.Counts, Groups: page.Groups,
+		Page: r.page("jobs", r.loc.T("jobs.title")), Filter: f, Total: page.Total, Counts: page.Counts, Groups: page.Groups, Tags: page.Tags,
+	}
+	if v.Saved, err = c.svc.Filters(r.Request().Context(), r.actor(), "jobs"); err != nil {
+		return err
 	}
 	for _, row := range page.Rows {
 		v.Rows = append(v.Rows, c.jobRow(r, row))
@@ -84,7 +90,7 @@ func (c *Console) jobList(r *request) error {
 }
 
 func (c *Console) jobRow(r *request, row jobs.JobRow) views.JobRow {
-	out := views.JobRow{Job: row.Job, GroupTitle: row.GroupTitle, Recent: row.Recent, FailingMS: row.FailingMS}
+	out := views.JobRow{Job: row.Job, GroupTitle: row.GroupTitle, Recent: row.Recent, FailingMS: row.FailingMS, Favourite: row.Favourite}
 	if row.ScheduleType == model.ScheduleNone {
 		return out
 	}

@@ -25,6 +25,9 @@ func (c *Console) jobPage(r *request) error {
 		Fires: d.Fires, FireZone: d.FireZone, Recent: d.Recent, Streak: d.Streak,
 		Total: d.Waiting.Total, Due: d.Waiting.Due, Fragment: r.htmx(),
 	}
+	if v.Row.Favourite, err = c.svc.IsFavourite(ctx, r.actor(), id); err != nil {
+		return err
+	}
 	if v.Streak.Last.ID > 0 {
 		v.Why = runMessage(r.loc, r.now.Location(), v.Streak.Last)
 	}

@@ -20,8 +20,10 @@ import (
 const (
 	// maxBody bounds what a form may send, maxOpenBody what somebody may send who
 	// need not be logged in.
-	maxBody     = 1 << 20
-	maxOpenBody = 16 << 10
+	maxBody = 1 << 20
+	// maxBatchBody is work on ten thousand jobs with what takes it back.
+	maxBatchBody = 4 << 20
+	maxOpenBody  = 16 << 10
 	// policy forbids everything that a page of ours does not need.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -43,6 +45,8 @@ func (c *Console) wrap(who access, do handler) echo.HandlerFunc {
 		switch e.Path() {
 		case c.base + importPath:
 			limit = maxUpload
+		case c.base + "/jobs/batch", c.base + "/runs/batch":
+			limit = maxBatchBody
 		case c.base + scriptPath:
 			limit = maxScriptBody
 		case c.base + keptLoginPath:

@@ -16,7 +16,7 @@ func (c *Console) palette(r *request) error {
 	if err != nil {
 		return err
 	}
-	v.Find(found.Jobs, found.Run, found.Executors, found.Users)
+	v.Find(found.Marked, found.Jobs, found.Run, found.Executors, found.Users)
 	switch {
 	case !r.htmx():
 		return r.render(http.StatusOK, views.PalettePage(v))

@@ -116,7 +116,7 @@ func (r *request) page(nav, title string) views.Page {
 		Path: r.Request().URL.RequestURI(), Theme: r.theme,
 	}
 	if r.user != nil {
-		p.User, p.Admin, p.Actor = r.user.Name, r.user.Role == model.RoleAdmin, r.user.Actor()
+		p.User, p.Admin, p.Actor, p.Columns = r.user.Name, r.user.Role == model.RoleAdmin, r.user.Actor(), r.user.Columns
 	}
 	if r.Request().Method != http.MethodGet {
 		p.Path = r.c.path("/" + nav)

@@ -2,8 +2,10 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -13,21 +15,27 @@ import (
 const runPageSize = 50
 
 // bindRunFilter reads the filter of the run list from the address.
-func bindRunFilter(r *request) views.RunFilter {
+func bindRunFilter(r *request) views.RunFilter { return readRunFilter(r.QueryParams()) }
+
+func readRunFilter(q url.Values) views.RunFilter {
 	f := views.RunFilter{
-		GroupID: r.queryInt("executor"), JobID: r.queryInt("job"), Preset: r.QueryParam("preset"),
-		From: r.QueryParam("from"), To: r.QueryParam("to"), Text: searchText(r.QueryParam("q")),
+		GroupID: numberOf(q.Get("executor")), JobID: numberOf(q.Get("job")), Preset: q.Get("preset"),
+		From: q.Get("from"), To: q.Get("to"), Text: searchText(q.Get("q")),
 	}
-	switch s := model.RunStatus(r.QueryParam("status")); s {
+	switch s := model.RunStatus(q.Get("status")); s {
 	case model.RunsSucceeded, model.RunsFailed, model.RunsOpen, model.RunsMissed:
 		f.Status = string(s)
 	}
-	if info, ok := model.ReasonOf(r.QueryParam("reason")); ok && (f.Status == "" || f.Status == string(info.Class)) {
+	if info, ok := model.ReasonOf(q.Get("reason")); ok && (f.Status == "" || f.Status == string(info.Class)) {
 		f.Reason = info.Code
 	}
-	f.Fires = r.QueryParam("fires") == "1"
-	f.Before, _ = strconv.ParseInt(r.QueryParam("before"), 10, 64) // not a number is no key
-	f.After, _ = strconv.ParseInt(r.QueryParam("after"), 10, 64)
+	f.Fires = q.Get("fires") == "1"
+	f.Address, f.Tag = searchText(q.Get("address")), searchText(strings.ToLower(q.Get("tag")))
+	if t := model.TriggerType(q.Get("trigger")); slices.Contains(model.TriggerTypes(), t) {
+		f.Trigger = string(t)
+	}
+	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64) // not a number is no key
+	f.After, _ = strconv.ParseInt(q.Get("after"), 10, 64)
 	f.Before, f.After = max(0, f.Before), max(0, f.After)
 	if !slices.Contains(views.Presets(), f.Preset) {
 		f.Preset = "any"
@@ -85,7 +93,7 @@ func runFilter(r *request, f views.RunFilter) model.RunFilter {
 		Before: f.Before, After: f.After, Limit: runPageSize,
 	}
 	mf.From, mf.To = period(f, r.now)
-	mf.Text = f.Text
+	mf.Text, mf.Trigger, mf.Address, mf.Tag = f.Text, model.TriggerType(f.Trigger), f.Address, f.Tag
 	return mf
 }
 
@@ -108,6 +116,12 @@ func (c *Console) runList(r *request) error {
 	v := views.Runs{
 		Page: r.page("runs", r.loc.T("runs.title")), Filter: f, Groups: page.Groups, JobName: page.JobName, Planned: page.Planned,
 		Older: page.Older, Newer: page.Newer,
+	}
+	if v.Tags, err = c.svc.Tags(r.Request().Context(), r.actor()); err != nil {
+		return err
+	}
+	if v.Saved, err = c.svc.Filters(r.Request().Context(), r.actor(), "runs"); err != nil {
+		return err
 	}
 	if n := len(page.Rows); n > 0 {
 		v.FirstID, v.LastID = page.Rows[0].ID, page.Rows[n-1].ID

@@ -38,9 +38,19 @@ type Service interface {
 	CountClear(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	ClearRuns(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error)
+	CheckChange(ctx context.Context, actor model.Actor, c jobs.JobChange) (jobs.JobChange, error)
+	ChangeMany(ctx context.Context, actor model.Actor, ids []int, c jobs.JobChange) ([]jobs.BatchItem, error)
 	RunMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
 	DeleteMany(ctx context.Context, actor model.Actor, ids []int) ([]jobs.BatchItem, error)
 	EachRun(ctx context.Context, actor model.Actor, ids []int64, op jobs.RunsOp) ([]jobs.BatchItem, error)
+	Tags(ctx context.Context, actor model.Actor) ([]string, error)
+	SetFavourite(ctx context.Context, actor model.Actor, id int, on bool) error
+	IsFavourite(ctx context.Context, actor model.Actor, id int) (bool, error)
+	Filters(ctx context.Context, actor model.Actor, list string) ([]model.SavedFilter, error)
+	SaveFilter(ctx context.Context, actor model.Actor, f model.SavedFilter) error
+	RenameFilter(ctx context.Context, actor model.Actor, list, old, name string) error
+	DeleteFilter(ctx context.Context, actor model.Actor, list, name string) error
+	SetColumns(ctx context.Context, user model.User, list string, shown []string) error
 	JobRow(ctx context.Context, actor model.Actor, id int) (jobs.JobRow, error)
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
 	JobDetail(ctx context.Context, actor model.Actor, id int) (jobs.JobDetail, error)

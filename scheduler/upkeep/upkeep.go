@@ -1,4 +1,5 @@
-// Package upkeep removes what is over: old runs and addresses without a beat.
+// Package upkeep removes what is over, old runs and addresses without a beat, and counts
+// how the recent runs of jobs went.
 package upkeep
 
 import (
@@ -14,6 +15,11 @@ type Store interface {
 	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
 	DeleteAuditBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
 	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
+
+	JobsOfNewRuns(ctx context.Context, after int64, most int) (jobs []int, newest int64, err error)
+	JobsOfOpenRuns(ctx context.Context, most int) ([]int, error)
+	JobsAfter(ctx context.Context, id, limit int) ([]int, error)
+	CountJobStats(ctx context.Context, jobs []int, now time.Time) error
 }
 
 // Upkeep is done by one node; each of its steps may be repeated by another.
@@ -22,7 +28,8 @@ type Upkeep struct {
 	Cfg   config.Config
 	Leads func() bool
 
-	clock stepWatch
+	clock   stepWatch
+	figures figures
 }
 
 // Retention removes ended runs and lines of the audit that are older than the

@@ -36,3 +36,19 @@ document.addEventListener("carillon:batch", () => {
 });
 document.addEventListener("htmx:afterSettle", show);
 show();
+
+// Long work goes on piece by piece. Who ends it waits for the piece that is under way, so
+// that what was done is known.
+let ending = false;
+document.addEventListener("click", (e) => {
+  const button = e.target.closest?.("[data-batch-stop]");
+  if (!button) return;
+  e.preventDefault();
+  ending = true;
+  button.disabled = true;
+});
+document.addEventListener("htmx:configRequest", (e) => {
+  if (!ending || !e.detail.elt.matches("[data-batch-progress]")) return;
+  e.detail.formData.set("stop", "1");
+  ending = false;
+});

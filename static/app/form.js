@@ -123,3 +123,20 @@ for (const row of form.querySelectorAll("[data-take]")) {
 form.addEventListener("input", lines);
 form.addEventListener("change", lines);
 lines();
+
+// Tags that other jobs have are added by a click.
+for (const box of document.querySelectorAll("[data-tags]")) {
+  const input = document.getElementById(box.dataset.tags);
+  box.hidden = box.children.length === 0;
+  box.addEventListener("click", (e) => {
+    const button = e.target.closest("button");
+    if (!button) return;
+    const have = input.value.split(/[,，、]/).map((t) => t.trim()).filter(Boolean);
+    input.value = [...have, button.textContent].join(", ");
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+    button.remove();
+    input.focus();
+    box.hidden = box.children.length === 0;
+  });
+}

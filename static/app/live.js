@@ -105,7 +105,7 @@ document.addEventListener("htmx:beforeSwap", (e) => {
 function isRead(panel) {
   if (panel.dataset.hold === undefined || panel.dataset.flow) return false;
   const table = panel.querySelector("table");
-  return (table?.matches(":hover") || panel.querySelector(".c-pick input:checked") || panel.contains(document.activeElement) || scrollY > 60 || !getSelection().isCollapsed) ?? false;
+  return (table?.matches(":hover") || panel.querySelector(".c-pick input:checked, .menu:popover-open") || panel.contains(document.activeElement) || scrollY > 60 || !getSelection().isCollapsed) ?? false;
 }
 
 function holdBack(panel, html) {

@@ -140,7 +140,7 @@ if (window.Idiomorph) {
   });
   // The position of an open menu is ours, the server knows nothing of it.
   // What is ticked stays ticked.
-  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "checked" && node.closest(".c-pick, .batch-bar"));
+  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "checked" && node.closest(".c-pick, .batch-bar, .menu"));
 }
 
 // --- forms ----------------------------------------------------------------

@@ -1,0 +1,31 @@
+-- What makes long lists usable: tags of jobs, what each person marked and kept, and how
+-- the recent runs of each job went.
+
+-- +goose Up
+CREATE TABLE IF NOT EXISTS carillon_job_tag (
+  job_id INT         NOT NULL,
+  tag    VARCHAR(40) NOT NULL,
+  PRIMARY KEY (job_id, tag)
+);
+CREATE INDEX IF NOT EXISTS carillon_tag_jobs ON carillon_job_tag (tag, job_id);
+CREATE TABLE IF NOT EXISTS carillon_favourite (
+  user_id INT NOT NULL,
+  job_id  INT NOT NULL,
+  PRIMARY KEY (user_id, job_id)
+);
+CREATE INDEX IF NOT EXISTS carillon_favourite_job ON carillon_favourite (job_id);
+CREATE TABLE IF NOT EXISTS carillon_filter (
+  user_id INT           NOT NULL,
+  list    VARCHAR(10)   NOT NULL,
+  name    VARCHAR(60)   NOT NULL,
+  query   VARCHAR(2000) NOT NULL,
+  PRIMARY KEY (user_id, list, name)
+);
+CREATE TABLE IF NOT EXISTS carillon_job_stat (
+  job_id     INT    NOT NULL PRIMARY KEY,
+  average_ms BIGINT NULL,
+  failed     INT    NULL,
+  counted_at BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS carillon_stat_average ON carillon_job_stat (average_ms, job_id);
+CREATE INDEX IF NOT EXISTS carillon_stat_failed ON carillon_job_stat (failed, job_id);
