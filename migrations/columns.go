@@ -108,6 +108,16 @@ func scriptColumns() []column {
 	return []column{{"xxl_job_logglue", "carillon_author", "VARCHAR(50) NULL"}}
 }
 
+// nodeColumns: what executors say of themselves, and what nodes say of their work.
+func nodeColumns() []column {
+	return []column{
+		{"xxl_job_registry", "carillon_report", "TEXT NULL"}, // JSON of model.Report, from our SDK
+		{"carillon_node", "late50_ms", "INT NULL"},           // median of the last minute
+		{"carillon_node", "slow_waiting", "INT NULL"},        // runs that wait in the slow lane
+		{"carillon_node", "sick_loops", "VARCHAR(255) NULL"}, // loops that have not succeeded for long
+	}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

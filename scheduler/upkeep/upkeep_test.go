@@ -34,6 +34,8 @@ func (p *past) DeleteAuditBefore(_ context.Context, cutoff time.Time, limit int)
 	return p.take(&p.lines, cutoff, limit)
 }
 
+func (p *past) ForgetAddresses(context.Context, int64) error { return nil }
+
 func (p *past) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 
 // TestRetentionOfRunsAndAudit: both go by the same day, in batches, on one node only.
