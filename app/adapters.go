@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"syscall"
 	"time"
 
@@ -103,4 +104,26 @@ func (a asking) ReadLog(ctx context.Context, address string, runID int64, trigge
 func (a asking) Kill(ctx context.Context, address string, jobID int) error {
 	_, err := a.Client.Kill(ctx, address, int64(jobID))
 	return err
+}
+
+// Ping implements jobs.Executors.
+func (a asking) Ping(ctx context.Context, address string) (model.LastCall, *model.Report) {
+	began := time.Now()
+	about, err := a.Client.Ping(ctx, address)
+	out := model.LastCall{AtMS: began.UnixMilli(), Code: protocol.CodeSuccess, TookMS: time.Since(began).Milliseconds()}
+	var answer *executorclient.AnswerError
+	var dial *net.OpError
+	switch {
+	case err == nil:
+	case errors.As(err, &answer):
+		out.Code, out.Text, out.Reason = answer.Code, answer.Msg, model.ReasonRefused
+		if protocol.WrongToken(answer.Code, answer.Msg) {
+			out.Reason = model.ReasonWrongToken
+		}
+	case errors.As(err, &dial) && dial.Op == "dial":
+		out.Code, out.Text, out.Reason = 0, err.Error(), model.ReasonUnreached
+	default:
+		out.Code, out.Text, out.Reason = 0, err.Error(), model.CallNoAnswer
+	}
+	return out, api.ReportOf(about)
 }

@@ -153,13 +153,20 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 	if centerURL == "" {
 		centerURL = "http://" + listener.Addr().String()
 	}
-	c.client = executorclient.New(executorclient.Options{Token: cfg.AccessToken, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
+	tokens, err := cfg.tokens()
+	if err != nil {
+		return err
+	}
+	c.client = executorclient.New(executorclient.Options{Token: tokens.Current, Previous: tokens.Previous, Until: tokens.Until, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
 	c.sched = scheduler.New(c.store, ringing{c.client}, scheduler.Config{
 		NodeName: cfg.nodeName(), Version: Version(), Location: loc, Logger: c.log.With("part", "scheduler"),
 		URL: centerURL, MisfireAfter: cfg.MisfireAfter, NodeDeadAfter: cfg.NodeDeadAfter,
 		SendTimeout: cfg.ExecutorTimeout, RegistryDead: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
+	var machine *api.API
 	c.Jobs = jobs.New(jobs.Options{
+		System: func(ctx context.Context) (model.System, error) { return c.system(machine)(ctx) },
+
 		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Location: loc, Logger: c.log.With("part", "jobs"),
 		AliveFor: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
@@ -168,8 +175,8 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 		return err
 	}
 	english := texts.Localizer("en")
-	machine := api.New(api.Options{
-		Service: c.Jobs, Completer: c.sched, Token: cfg.AccessToken, Logger: c.log.With("part", "api"), Now: time.Now,
+	machine = api.New(api.Options{
+		Service: c.Jobs, Completer: c.sched, Tokens: tokens, Logger: c.log.With("part", "api"), Now: time.Now,
 		Text: func(e *model.Error) string { return errorText(english, e) }, Ready: c.ready,
 		Details: func() string { return capacityLine(c.sched.Stats().Load) + loopLines(c.sched.Liveness(), time.Now()) },
 		Metrics: metricsHandler(c.sched), From: clientAddress(proxies),

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/carillon-scheduler/carillon/protocol"
 )
 
 // CLI is the command line. It is the one place for flags, their environment
@@ -40,18 +42,20 @@ type DatabaseFlags struct {
 
 // ServeCmd is the configuration of a center.
 type ServeCmd struct {
-	Listen        string `help:"Address to listen on." default:"127.0.0.1:8080"`
-	DatabaseFlags `embed:""`
-	AccessToken   string   `help:"Secret shared with the executors and API callers; required." placeholder:"TOKEN"`
-	AdminPassword string   `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
-	BasePath      string   `help:"Path below which the console lives." default:"/"`
-	Lang          string   `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
-	LegacyConsole bool     `help:"Answer at the addresses and JSON calls of xxl-job-admin's console, for bookmarks and scripts." default:"true" negatable:""`
-	Migrate       bool     `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
-	NodeName      string   `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
-	PublicURL     string   `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`
-	RetentionDays int      `help:"Days for which runs are kept; 0 = for ever." default:"30"`
-	TrustProxy    []string `help:"Addresses or networks of the proxies before the center, separated by commas: theirs is the word on the address of a client (X-Forwarded-For)." placeholder:"ADDRESS"`
+	Listen              string `help:"Address to listen on." default:"127.0.0.1:8080"`
+	DatabaseFlags       `embed:""`
+	AccessToken         string   `help:"Secret shared with the executors and API callers; required." placeholder:"TOKEN"`
+	PreviousAccessToken string   `help:"The access token before this one, while executors and scripts change over; needs --previous-token-until." placeholder:"TOKEN"`
+	PreviousTokenUntil  string   `help:"Until when the previous token counts: 2026-12-01 18:00 in the zone of the center, or with an offset as in 2026-12-01T18:00:00+08:00." placeholder:"TIME"`
+	AdminPassword       string   `help:"Password of the first administrator; made up and printed once when empty." placeholder:"PASSWORD"`
+	BasePath            string   `help:"Path below which the console lives." default:"/"`
+	Lang                string   `help:"Language for people whose browser asks for none of ours." enum:"zh-Hans,zh-Hant,en" default:"zh-Hans"`
+	LegacyConsole       bool     `help:"Answer at the addresses and JSON calls of xxl-job-admin's console, for bookmarks and scripts." default:"true" negatable:""`
+	Migrate             bool     `help:"Bring the schema up to date at start; without it an old schema is refused." default:"true" negatable:""`
+	NodeName            string   `help:"Name of this node, unique among those that share the database; host name and port when empty." placeholder:"NAME"`
+	PublicURL           string   `help:"Address of the console as people and executors reach it, when a proxy stands before it." placeholder:"URL"`
+	RetentionDays       int      `help:"Days for which runs are kept; 0 = for ever." default:"30"`
+	TrustProxy          []string `help:"Addresses or networks of the proxies before the center, separated by commas: theirs is the word on the address of a client (X-Forwarded-For)." placeholder:"ADDRESS"`
 
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
 	NodeDeadAfter   time.Duration `help:"A node without a beat for so long is dead: the others take its runs over. The same for all nodes of a database." default:"4s"`
@@ -68,6 +72,9 @@ func (c *ServeCmd) validate() error {
 	}
 	if strings.ContainsAny(c.AccessToken, "\r\n") {
 		return errors.New("the access token must be one line")
+	}
+	if _, err := c.tokens(); err != nil {
+		return err
 	}
 	if n := len(c.AdminPassword); n != 0 && (n < 8 || n > 72) {
 		return errors.New("--admin-password must have 8 to 72 characters")
@@ -110,6 +117,33 @@ func (c *ServeCmd) validate() error {
 	}
 	_, err := c.location()
 	return err
+}
+
+// tokens are the current access token and, for a while, the one before it.
+func (c *ServeCmd) tokens() (protocol.Tokens, error) {
+	t := protocol.Tokens{Current: c.AccessToken}
+	if c.PreviousAccessToken == "" && c.PreviousTokenUntil == "" {
+		return t, nil
+	}
+	switch {
+	case strings.TrimSpace(c.PreviousAccessToken) == "" || c.PreviousTokenUntil == "":
+		return t, errors.New("--previous-access-token and --previous-token-until belong together: an old token must end some day")
+	case strings.ContainsAny(c.PreviousAccessToken, "\r\n"):
+		return t, errors.New("the previous access token must be one line")
+	case c.PreviousAccessToken == c.AccessToken:
+		return t, errors.New("the previous access token is the current one")
+	}
+	loc, err := c.location()
+	if err != nil {
+		return t, err
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if at, err := time.ParseInLocation(layout, strings.TrimSpace(c.PreviousTokenUntil), loc); err == nil {
+			t.Previous, t.Until = c.PreviousAccessToken, at
+			return t, nil
+		}
+	}
+	return t, fmt.Errorf("--previous-token-until %q: give a time such as 2026-12-01 18:00", c.PreviousTokenUntil)
 }
 
 // location reads the zone.

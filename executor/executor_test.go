@@ -28,11 +28,21 @@ func TestRegistrationAndCallback(t *testing.T) {
 		})
 	})
 	want := protocol.Registry{Group: "EXECUTOR", Key: "app", Value: "http://" + o.Listener.Addr().String() + "/"}
+	plain := func(r protocol.Registry) protocol.Registry { r.Own = nil; return r }
 	for range 2 { // at once and again
-		require.Equal(t, want, c.wait(t, "registry").registry)
-		require.Equal(t, want, second.wait(t, "registry").registry)
+		require.Equal(t, want, plain(c.wait(t, "registry").registry))
+		require.Equal(t, want, plain(second.wait(t, "registry").registry))
 	}
-	require.Equal(t, 200, call(t, e, "beat", "").Code)
+	about := protocol.ReadAbout(c.wait(t, "registry").registry.Own)
+	require.NotNil(t, about)
+	require.Equal(t, []string{"job"}, about.Handlers)
+	require.Contains(t, about.Types, "BEAN")
+	require.Contains(t, about.Types, "GLUE_SHELL")
+	require.NotContains(t, about.Types, "GLUE_PHP")
+	require.Contains(t, about.Language, "go1.")
+	beat := call(t, e, "beat", "")
+	require.Equal(t, 200, beat.Code)
+	require.Equal(t, []int{0, 0, 0}, []int{beat.About.Running, beat.About.Waiting, len(beat.About.Handlers)})
 
 	tr := trigger(7, 91, "job")
 	tr.Params, tr.BroadcastIndex, tr.BroadcastTotal = "a=1", 2, 5
@@ -51,6 +61,30 @@ func TestRegistrationAndCallback(t *testing.T) {
 	require.NoError(t, e.Stop(t.Context()), "twice")
 	require.Equal(t, want, c.wait(t, "registryRemove").registry)
 	require.Equal(t, want, second.wait(t, "registryRemove").registry)
+}
+
+// TestTheReportFollowsTheWork: what runs and waits is told, and scripts are not among the
+// types where they are switched off.
+func TestTheReportFollowsTheWork(t *testing.T) {
+	c := newCenter(t)
+	o := options(t, c)
+	o.BeatEvery, o.NoScripts, o.Version = time.Millisecond, true, "7.1"
+	release := make(chan struct{})
+	e := start(t, o, func(e *Executor) {
+		e.Handle("job", func(context.Context, *Run) error { <-release; return nil })
+	})
+	run(t, e, trigger(7, 91, "job"))
+	run(t, e, trigger(7, 92, "job"))
+	run(t, e, trigger(8, 93, "job"))
+	require.Eventually(t, func() bool {
+		a := call(t, e, "beat", "").About
+		return a.Running == 2 && a.Waiting == 1
+	}, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		a := protocol.ReadAbout(c.wait(t, "registry").registry.Own)
+		return a.Running == 2 && a.Waiting == 1 && a.Version == "7.1" && len(a.Types) == 1
+	}, 5*time.Second, time.Millisecond)
+	close(release)
 }
 
 func TestRegistrationGoesOnUntilACenterLives(t *testing.T) {

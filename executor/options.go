@@ -19,6 +19,9 @@ type Options struct {
 	Centers []string
 	// AppName is the name of the executor group in the console.
 	AppName string
+	// Version is that of the application, shown beside the address in the console; the
+	// version of the main module when empty.
+	Version string
 	// AccessToken is required of every caller and sent to the centers; empty
 	// means that anybody may call.
 	AccessToken string

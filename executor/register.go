@@ -2,6 +2,12 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/protocol"
@@ -13,7 +19,7 @@ func (e *Executor) register(ctx context.Context) {
 	var wait time.Duration
 	known := false
 	for {
-		n, err := e.centers.each(ctx, "registry", e.registration())
+		n, err := e.centers.each(ctx, "registry", e.introduction())
 		if ctx.Err() != nil {
 			return
 		}
@@ -48,4 +54,52 @@ func (e *Executor) deregister(ctx context.Context) {
 
 func (e *Executor) registration() protocol.Registry {
 	return protocol.Registry{Group: protocol.RegistryGroupExecutor, Key: e.o.AppName, Value: e.address}
+}
+
+// introduction is a registration with what this executor says of itself.
+func (e *Executor) introduction() protocol.Registry {
+	r := e.registration()
+	if own, err := json.Marshal(protocol.Own{About: e.about(true)}); err == nil { // plain values always marshal
+		r.Own = own
+	}
+	return r
+}
+
+// about says how much there is to do here, and with all also what can be run here.
+func (e *Executor) about(all bool) *protocol.About {
+	a := &protocol.About{Version: e.version(), Language: runtime.Version()}
+	e.mu.Lock()
+	for _, q := range e.queues {
+		a.Waiting += len(q.waiting)
+		if q.running != nil {
+			a.Running++
+		}
+	}
+	if all {
+		a.Handlers = slices.Sorted(maps.Keys(e.handlers))
+	}
+	e.mu.Unlock()
+	if !all {
+		return a
+	}
+	a.Types = []string{glueBean}
+	for name, kind := range scriptKinds() {
+		if _, err := exec.LookPath(kind.command); err == nil && !e.o.NoScripts {
+			a.Types = append(a.Types, name)
+		}
+	}
+	slices.Sort(a.Types)
+	return a
+}
+
+// version is that of the application.
+func (e *Executor) version() string {
+	if e.o.Version != "" {
+		return e.o.Version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "(devel)" {
+		return ""
+	}
+	return info.Main.Version
 }

@@ -38,7 +38,9 @@ func (e *Executor) answer(w http.ResponseWriter, r *http.Request) protocol.Answe
 	}
 	switch r.URL.Path {
 	case "/beat":
-		return e.answerBeat()
+		a := e.answerBeat()
+		a.About = e.about(false)
+		return a
 	case "/idleBeat":
 		return withBody(w, r, e.answerIdleBeat)
 	case "/globalIdleBeat":

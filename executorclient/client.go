@@ -31,15 +31,22 @@ const (
 
 // Options of a Client. The zero value works for executors without a token.
 type Options struct {
-	Token       string        // sent as XXL-JOB-ACCESS-TOKEN unless empty
-	Timeout     time.Duration // of one call; DefaultTimeout when 0
-	HTTP        *http.Client  // own transport; InsecureTLS then has no effect
-	InsecureTLS bool          // accept any certificate on https addresses
+	Token string // sent as XXL-JOB-ACCESS-TOKEN unless empty
+	// Previous is the token before the current one. Executors that refuse the current one
+	// are asked again with it until Until; "" = none.
+	Previous    string
+	Until       time.Time
+	Now         func() time.Time // default time.Now
+	Timeout     time.Duration    // of one call; DefaultTimeout when 0
+	HTTP        *http.Client     // own transport; InsecureTLS then has no effect
+	InsecureTLS bool             // accept any certificate on https addresses
 }
 
 // Client calls executors. It is safe for concurrent use.
 type Client struct {
-	token   string
+	tokens  protocol.Tokens
+	now     func() time.Time
+	old     oldTokens
 	timeout time.Duration
 	http    *http.Client
 }
@@ -47,7 +54,10 @@ type Client struct {
 // New builds a client. Proxies of the environment are not used: executors are
 // neighbours.
 func New(o Options) *Client {
-	c := &Client{token: o.Token, timeout: o.Timeout, http: &http.Client{}}
+	c := &Client{tokens: protocol.Tokens{Current: o.Token, Previous: o.Previous, Until: o.Until}, now: o.Now, timeout: o.Timeout, http: &http.Client{}}
+	if c.now == nil {
+		c.now = time.Now
+	}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}
@@ -97,9 +107,15 @@ func (e *AnswerError) Error() string { return fmt.Sprintf("executor answered %d:
 // Beat asks whether the executor is alive. An executor that answers another
 // code than 200 gives an *AnswerError.
 func (c *Client) Beat(ctx context.Context, address string) error {
-	// Not an empty body: some middlewares need JSON (reference: protocol.md 2.1).
-	_, err := c.call(ctx, address, "beat", struct{}{}, maxAnswer)
+	_, err := c.Ping(ctx, address)
 	return err
+}
+
+// Ping is Beat with what the executor says of itself; nil when it says nothing.
+func (c *Client) Ping(ctx context.Context, address string) (*protocol.About, error) {
+	// Not an empty body: some middlewares need JSON (reference: protocol.md 2.1).
+	r, err := c.call(ctx, address, "beat", struct{}{}, maxAnswer)
+	return r.About, err
 }
 
 // IdleBeat asks whether the job neither runs nor waits on that executor and gives its

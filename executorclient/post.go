@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,9 +34,71 @@ type timeoutError time.Duration
 func (e timeoutError) Error() string { return fmt.Sprintf("no answer within %s", time.Duration(e)) }
 func (e timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
-// post makes exactly one call. HTTP 4xx and 5xx are decoded like 200: several
-// clients mirror their code in the status (reference: protocol.md 8.4).
+// post makes one call, and another one when the executor certainly did nothing as the
+// token is not its own and there is one from before. It is remembered who wants that one.
 func (c *Client) post(ctx context.Context, address, name string, body any, limit int64) answer {
+	old := c.tokens.Old(c.now())
+	first, second := c.tokens.Current, old
+	wantsOld := old != "" && c.old.has(address)
+	if wantsOld {
+		first, second = second, first
+	}
+	a := c.postWith(ctx, first, address, name, body, limit)
+	if old == "" || !a.wrongToken() {
+		return a
+	}
+	if again := c.postWith(ctx, second, address, name, body, limit); !again.wrongToken() {
+		c.old.set(address, !wantsOld)
+		return again
+	}
+	return a
+}
+
+// wrongToken reports whether the executor says that it did nothing as the token is wrong.
+// A gateway that speaks is none.
+func (a answer) wrongToken() bool {
+	return a.err == nil && a.status != http.StatusBadGateway && a.status != http.StatusGatewayTimeout && protocol.WrongToken(a.reply.Code, a.reply.Msg)
+}
+
+// oldTokens are the addresses that took the previous token last.
+type oldTokens struct {
+	mu sync.Mutex
+	m  map[string]bool
+}
+
+// mostOld bounds them; the others are asked twice.
+const mostOld = 10_000
+
+func (o *oldTokens) has(address string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.m[address]
+}
+
+func (o *oldTokens) set(address string, old bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case !old:
+		delete(o.m, address)
+	case len(o.m) < mostOld:
+		if o.m == nil {
+			o.m = map[string]bool{}
+		}
+		o.m[address] = true
+	}
+}
+
+// WantOldToken lists the addresses that refuse the current token and take the previous one.
+func (c *Client) WantOldToken() []string {
+	c.old.mu.Lock()
+	defer c.old.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.old.m))
+}
+
+// postWith makes exactly one call. HTTP 4xx and 5xx are decoded like 200: several
+// clients mirror their code in the status (reference: protocol.md 8.4).
+func (c *Client) postWith(ctx context.Context, token, address, name string, body any, limit int64) answer {
 	target, err := endpoint(address, name)
 	if err != nil {
 		return answer{err: err}
@@ -51,8 +116,8 @@ func (c *Client) post(ctx context.Context, address, name string, body any, limit
 		return answer{err: err}
 	}
 	req.Header.Set("Content-Type", "application/json;charset=UTF-8")
-	if c.token != "" {
-		req.Header.Set(protocol.HeaderToken, c.token)
+	if token != "" {
+		req.Header.Set(protocol.HeaderToken, token)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

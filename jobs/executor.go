@@ -24,45 +24,32 @@ func (s *Service) Executors(ctx context.Context, actor model.Actor) (ExecutorPag
 	if err != nil {
 		return p, err
 	}
-	alive := s.aliveSince()
+	known, err := s.addressBook(ctx)
+	if err != nil {
+		return p, err
+	}
 	byApp := map[string][]ExecutorNode{}
 	for _, r := range regs {
 		app := strings.ToLower(r.Key)
-		byApp[app] = append(byApp[app], ExecutorNode{Address: r.Address, Beat: r.Beat, Alive: r.Beat.After(alive)})
+		byApp[app] = append(byApp[app], s.registered(&r))
 	}
-	known := map[string]bool{}
+	apps := map[string]bool{}
 	for _, g := range groups {
 		app := strings.ToLower(g.AppName)
-		known[app] = true
-		row := ExecutorRow{Group: g, JobCount: counts[g.ID], Nodes: byApp[app]}
-		if g.AddressType == model.AddressManual {
-			row.Nodes = manualNodes(&g, byApp[app])
-		}
-		p.Rows = append(p.Rows, row)
+		apps[app] = true
+		p.Rows = append(p.Rows, ExecutorRow{Group: g, JobCount: counts[g.ID], Nodes: known.fill(&g, slices.Clone(byApp[app]))})
 	}
 	if actor.Admin {
 		for _, r := range regs {
 			app := strings.ToLower(r.Key)
-			if known[app] {
+			if apps[app] {
 				continue
 			}
-			known[app] = true
+			apps[app] = true
 			p.Unassigned = append(p.Unassigned, ExecutorRow{Group: model.Group{AppName: r.Key}, Nodes: byApp[app]})
 		}
 	}
 	return p, nil
-}
-
-func manualNodes(g *model.Group, beats []ExecutorNode) []ExecutorNode {
-	var out []ExecutorNode
-	for _, a := range g.Addresses() {
-		n := ExecutorNode{Address: a}
-		if i := slices.IndexFunc(beats, func(b ExecutorNode) bool { return b.Address == a }); i >= 0 {
-			n = beats[i]
-		}
-		out = append(out, n)
-	}
-	return out
 }
 
 // Executor reads one executor that the actor may see.

@@ -123,11 +123,9 @@ func (s *Service) jobNodes(ctx context.Context, g *model.Group) ([]ExecutorNode,
 	}
 	var nodes []ExecutorNode
 	for _, r := range regs {
-		nodes = append(nodes, ExecutorNode{Address: r.Address, Beat: r.Beat, Alive: r.Beat.After(s.aliveSince())})
+		nodes = append(nodes, s.registered(&r))
 	}
-	if g.AddressType == model.AddressManual {
-		nodes = manualNodes(g, nodes)
-	}
+	nodes = addressBook{}.fill(g, nodes)
 	slices.SortStableFunc(nodes, func(a, b ExecutorNode) int {
 		return cmp.Or(order(!a.Alive)-order(!b.Alive), cmp.Compare(a.Address, b.Address))
 	})

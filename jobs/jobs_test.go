@@ -43,6 +43,10 @@ func (w *outside) Complete(_ context.Context, l []model.Handled) ([]model.Handle
 func (w *outside) ReadLog(context.Context, string, int64, time.Time, int) (model.LogChunk, error) {
 	return w.chunk, w.silent
 }
+func (w *outside) Ping(_ context.Context, address string) (model.LastCall, *model.Report) {
+	return model.LastCall{Address: address}, nil
+}
+
 func (w *outside) Kill(_ context.Context, _ string, id int) error {
 	w.killed = append(w.killed, id)
 	return w.silent

@@ -76,12 +76,17 @@ func (s *Service) checkAddresses(ctx context.Context, actor model.Actor, j *mode
 	if joined := strings.Join(list, ","); len(joined) > maxAddresses {
 		bad.AddField("addresses", "field.addresses_too_long", "Max", maxAddresses)
 	}
+	g, err := s.store.Group(ctx, j.GroupID)
+	if err != nil && (!actor.Admin || model.CodeOf(err) != model.CodeNotFound) {
+		return "", err
+	}
+	for _, a := range list {
+		if slices.Contains(g.Draining, a) {
+			bad.AddField("addresses", "field.draining", "Value", a)
+		}
+	}
 	if actor.Admin {
 		return strings.Join(list, ","), nil
-	}
-	g, err := s.store.Group(ctx, j.GroupID)
-	if err != nil {
-		return "", err
 	}
 	own := "," + g.AddressList + ","
 	for _, a := range list {

@@ -91,5 +91,14 @@ func (s *Service) Handlers(ctx context.Context, actor model.Actor, groupID int) 
 	if !actor.Sees(groupID) {
 		return nil, nil
 	}
-	return s.store.Handlers(ctx, groupID, handlersOffered)
+	used, err := s.store.Handlers(ctx, groupID, handlersOffered)
+	if err != nil {
+		return nil, err
+	}
+	reported, err := s.reportedHandlers(ctx, groupID)
+	if err != nil && model.CodeOf(err) != model.CodeNotFound {
+		return nil, err
+	}
+	all := slices.Compact(slices.Sorted(slices.Values(append(used, reported...))))
+	return all[:min(len(all), 2*handlersOffered)], nil
 }

@@ -74,6 +74,11 @@ type Store interface {
 	DeleteGroup(ctx context.Context, id int) error
 	JobsPerGroup(ctx context.Context) (map[int]int, error)
 	Registrations(ctx context.Context) ([]model.Registration, error)
+	SetDrain(ctx context.Context, d model.Drain, on bool) (changed bool, err error)
+	Drains(ctx context.Context) ([]model.Drain, error)
+	NoteCalls(ctx context.Context, list []model.LastCall) error
+	LastCalls(ctx context.Context) (map[string]model.LastCall, error)
+	AddressLoads(ctx context.Context) ([]model.AddressLoad, error)
 	AppRegistrations(ctx context.Context, appName string) ([]model.Registration, error)
 	Register(ctx context.Context, reg model.Registration, aliveSince time.Time) error
 	Deregister(ctx context.Context, reg model.Registration, aliveSince time.Time) error
@@ -112,6 +117,9 @@ type Ringer interface {
 type Executors interface {
 	ReadLog(ctx context.Context, address string, runID int64, triggered time.Time, fromLine int) (model.LogChunk, error)
 	Kill(ctx context.Context, address string, jobID int) error
+	// Ping calls the address and says what came of it; the report is nil unless the
+	// executor is of our SDK.
+	Ping(ctx context.Context, address string) (model.LastCall, *model.Report)
 }
 
 // Service holds the use cases. Errors that people may see are *model.Error.
@@ -126,6 +134,7 @@ type Service struct {
 	throttle  *throttle
 	gate      *gate
 
+	system        func(context.Context) (model.System, error)
 	retentionDays int
 	refused       refusals
 	refusedLogins refusals
@@ -143,13 +152,15 @@ type Options struct {
 	AliveFor time.Duration
 	// RetentionDays is how many days runs are kept, 0 = for ever.
 	RetentionDays int
+	// System tells what this node does; nil = nothing is told.
+	System func(context.Context) (model.System, error)
 }
 
 // New builds a Service.
 func New(o Options) *Service {
 	s := &Service{
 		store: o.Store, ringer: o.Ringer, executors: o.Executors, now: o.Now, loc: o.Location, log: o.Logger, aliveFor: o.AliveFor,
-		retentionDays: o.RetentionDays,
+		retentionDays: o.RetentionDays, system: o.System,
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -114,6 +114,16 @@ type ExecutorNode struct {
 	Address string
 	Beat    time.Time
 	Alive   bool
+	// Listed says that runs can go there, unless it drains.
+	Listed bool
+	// Drain is set while it gets no new runs.
+	Drain *model.Drain
+	// Open is how many runs it has got and not ended, as far as the center knows.
+	Open int
+	// Report is what it says of itself; nil unless it is of our SDK.
+	Report *model.Report
+	// Call is what came of the last call to it, nil = none is known.
+	Call *model.LastCall
 }
 
 // ExecutorPage is the executor list.

@@ -113,6 +113,16 @@ func listColumns() []column {
 	return []column{{"carillon_user", "list_columns", "VARCHAR(500) NULL"}} // what differs from the usual ones (model.ListColumns)
 }
 
+// nodeColumns: what executors say of themselves, and what nodes say of their work.
+func nodeColumns() []column {
+	return []column{
+		{"xxl_job_registry", "carillon_report", "TEXT NULL"}, // JSON of model.Report, from our SDK
+		{"carillon_node", "late50_ms", "INT NULL"},           // median of the last minute
+		{"carillon_node", "slow_waiting", "INT NULL"},        // runs that wait in the slow lane
+		{"carillon_node", "sick_loops", "VARCHAR(255) NULL"}, // loops that have not succeeded for long
+	}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

@@ -52,7 +52,7 @@ func AuditActions() []string {
 		"login", "logout", "password.change", "password.reset", "session.end",
 		"job.add", "job.edit", "job.delete", "job.start", "job.stop", "job.run", "job.note", "job.script", "job.import",
 		"run.kill", "run.takeback", "runs.clear",
-		"executor.add", "executor.edit", "executor.delete",
+		"executor.add", "executor.edit", "executor.delete", "executor.drain", "executor.take", "executor.ping",
 		"user.add", "user.edit", "user.disable", "user.enable", "user.delete",
 		"audit.read",
 	}

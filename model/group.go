@@ -3,6 +3,7 @@ package model
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,6 +27,16 @@ type Group struct {
 	AddressType AddressType
 	AddressList string // comma separated, sorted when automatic
 	UpdateTime  time.Time
+	// Draining are addresses that get no new runs.
+	Draining []string
+}
+
+// Taking gives the addresses that new runs may go to.
+func (g *Group) Taking() []string {
+	if len(g.Draining) == 0 {
+		return g.Addresses()
+	}
+	return slices.DeleteFunc(g.Addresses(), func(a string) bool { return slices.Contains(g.Draining, a) })
 }
 
 // Addresses splits the address list.
@@ -45,6 +56,7 @@ type Registration struct {
 	Key     string // app name
 	Address string // verbatim as registered
 	Beat    time.Time
+	Report  *Report // of our SDK; nil of others
 }
 
 // appNameRE is the rule for new app names (reference: console.md 10.2).

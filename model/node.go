@@ -17,13 +17,17 @@ type Node struct {
 	StartedMS int64 // by the database's clock
 	BeatMS    int64
 	Version   string
-	Leaving   bool   // stops: takes no new runs, ends what it sent
-	PlanMS    int64  // when it planned last, 0 = never
-	Backlog   int    // runs due and not sent yet
-	LateMS    int    // p99 of the last minute: sent after the planned instant
-	URL       string // where it answers
-	SilentMS  int64  // since its last beat, by the database's clock; -1 = it said goodbye
-	DeadMS    int64  // without a beat for so long it counts as dead; 0 = NodeDeadAfter
+	Leaving   bool  // stops: takes no new runs, ends what it sent
+	PlanMS    int64 // when it planned last, 0 = never
+	Backlog   int   // runs due and not sent yet
+	LateMS    int   // p99 of the last minute: sent after the planned instant
+	Late50MS  int   // the median of the same
+	// SlowWaiting is how many runs wait in the slow lane.
+	SlowWaiting int
+	SickLoops   string // names of loops that have not succeeded for long, separated by commas
+	URL         string // where it answers
+	SilentMS    int64  // since its last beat, by the database's clock; -1 = it said goodbye
+	DeadMS      int64  // without a beat for so long it counts as dead; 0 = NodeDeadAfter
 }
 
 // NodeState is what is known of a node from its beats.

@@ -42,6 +42,7 @@ const (
 // Reasons of runs that failed: run_state 5.
 const (
 	ReasonNoAddress    = "no_address"    // the executor has no address
+	ReasonDraining     = "draining"      // its addresses take no new runs, as a person asked
 	ReasonAllBusy      = "all_busy"      // every address of the executor is busy
 	ReasonNoneAnswers  = "none_answers"  // no address of the executor answers
 	ReasonBadAddress   = "bad_address"   // the address is none that can be called
@@ -76,6 +77,7 @@ func Reasons() []ReasonInfo {
 		{ReasonCycle, ClassNotSent, true},
 
 		{ReasonNoAddress, ClassFailed, false},
+		{ReasonDraining, ClassFailed, false},
 		{ReasonAllBusy, ClassFailed, false},
 		{ReasonNoneAnswers, ClassFailed, false},
 		{ReasonBadAddress, ClassFailed, false},

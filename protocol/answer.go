@@ -15,6 +15,7 @@ type Answer struct {
 	Msg   string
 	Value any // nil, or anything that marshals
 	Said  *Said
+	About *About // of an executor, on /beat
 }
 
 // OK answers success with an optional value.
@@ -39,14 +40,14 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 		Data    any     `json:"data"`
 		Success bool    `json:"success"`
 		Own     *Own    `json:"carillon,omitempty"`
-	}{a.Code, msg, a.Value, a.Value, a.Code == CodeSuccess, ownOf(a.Said)})
+	}{a.Code, msg, a.Value, a.Value, a.Code == CodeSuccess, ownOf(a)})
 }
 
-func ownOf(said *Said) *Own {
-	if said == nil {
+func ownOf(a Answer) *Own {
+	if a.Said == nil && a.About == nil {
 		return nil
 	}
-	return &Own{Said: said}
+	return &Own{Said: a.Said, About: a.About}
 }
 
 // Reply is an answer as it was read: the value stays raw.
@@ -55,6 +56,7 @@ type Reply struct {
 	Msg   string
 	Value json.RawMessage // nil when missing or null
 	Said  *Said           // of our SDK
+	About *About          // of our SDK, on /beat
 }
 
 // ParseReply reads an answer of any known executor or center: an object with
@@ -85,7 +87,8 @@ func ParseReply(body []byte) (Reply, error) {
 	if w.Code == nil || number(*w.Code) == 0 {
 		return Reply{}, errors.New("answer has no code")
 	}
-	r := Reply{Code: number(*w.Code), Msg: text(w.Msg), Value: w.Data, Said: readOwn(w.Own).Said}
+	own := readOwn(w.Own)
+	r := Reply{Code: number(*w.Code), Msg: text(w.Msg), Value: w.Data, Said: own.Said, About: own.About}
 	if len(r.Value) == 0 || string(r.Value) == "null" {
 		r.Value = w.Content
 	}

@@ -1,6 +1,9 @@
 package protocol
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Said is what our Go SDK says of a run beside its English text: a code with arguments,
 // so that the center can word it in the reader's language. It travels under the key
@@ -16,6 +19,34 @@ type Own struct {
 	// Echo says that the time of a callback is that of its trigger, to the millisecond:
 	// other clients send the time of their own clock.
 	Echo bool `json:"echo,omitempty"`
+	// About is what an executor says of itself: with each beat all of it, in its answer to
+	// /beat how much it has to do.
+	About *About `json:"about,omitempty"`
+}
+
+// About is what our SDK says of its process. Other executors say nothing of the kind.
+type About struct {
+	Version  string   `json:"version,omitempty"` // of the application
+	Language string   `json:"language,omitempty"`
+	Handlers []string `json:"handlers,omitempty"`
+	Types    []string `json:"types,omitempty"` // values of glueType that it can run
+	Running  int      `json:"running"`
+	Waiting  int      `json:"waiting"`
+}
+
+// maxAbout bounds what is read of it, in bytes.
+const maxAbout = 128 << 10
+
+// ReadAbout reads what stands under "carillon" in a registration; what is none of ours
+// is nil and no error.
+func ReadAbout(raw json.RawMessage) *About {
+	var o struct {
+		About *About `json:"about"`
+	}
+	if len(raw) == 0 || len(raw) > maxAbout || json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return o.About
 }
 
 // Refuse answers a failure with a code for readers in other languages.

@@ -70,6 +70,8 @@ type Registry struct {
 	Group string `json:"registryGroup"`
 	Key   string `json:"registryKey"`   // app name
 	Value string `json:"registryValue"` // address, stored verbatim
+	// Own is an object with what our SDK says of itself (ReadAbout); nothing of other executors.
+	Own json.RawMessage `json:"carillon,omitempty"`
 }
 
 // inWords says what is wrong with a value without the names of our types.

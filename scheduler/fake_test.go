@@ -28,6 +28,7 @@ type memory struct {
 	miss   []int64
 	left   atomic.Bool
 	picks  []model.Pick
+	told   []model.LastCall
 }
 
 func newMemory() *memory {
@@ -82,8 +83,22 @@ func (m *memory) JobsAfter(context.Context, int, int) ([]int, error)            
 func (m *memory) CountJobStats(context.Context, []int, time.Time) error           { return nil }
 
 func (m *memory) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
-func (m *memory) DeleteAuditBefore(context.Context, time.Time, int) (int, error)   { return 0, nil }
-func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)    { return 0, nil }
+func (m *memory) ForgetAddresses(context.Context, int64) error                     { return nil }
+func (m *memory) NoteCalls(_ context.Context, list []model.LastCall) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, list...)
+	return m.err()
+}
+
+func (m *memory) calls() []model.LastCall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.told)
+}
+
+func (m *memory) DeleteAuditBefore(context.Context, time.Time, int) (int, error) { return 0, nil }
+func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)  { return 0, nil }
 func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, error) {
 	return true, m.err()
 }

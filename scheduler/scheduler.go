@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,7 +82,9 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 			}
 			return s.node.Beat(ctx, now)
 		}},
-		{Name: "routes", Every: time.Second, Body: s.disp.ShareRoutes},
+		{Name: "routes", Every: time.Second, Body: func(ctx context.Context, now time.Time) error {
+			return errors.Join(s.disp.ShareRoutes(ctx, now), s.disp.ShareCalls(ctx, now))
+		}},
 		{Name: "accept", Every: dispatch.AcceptEvery, Body: s.disp.FlushAccepts},
 		settling,
 		{Name: "lost", Every: 2 * time.Second, Body: lost.Check},
@@ -94,13 +97,25 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 
 // describe fills in what the node tells the others of itself.
 func (s *Scheduler) describe(ctx context.Context, n *model.Node) {
-	n.LateMS = s.disp.LateMS()
+	n.LateMS, n.Late50MS = s.disp.LateMS()
+	n.SlowWaiting, n.SickLoops = s.disp.SlowWaiting(), s.sick(s.cfg.Now())
 	// Without the number the beat is still a beat, and it must not wait for it.
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
 	if load, err := s.disp.Measure(ctx); err == nil {
 		n.Backlog = load.Backlog
 	}
+}
+
+// sick names the loops that have not succeeded for five of their periods, and for 10 s.
+func (s *Scheduler) sick(now time.Time) string {
+	var out []string
+	for _, l := range s.Liveness() {
+		if l.Sick(now) {
+			out = append(out, l.Name)
+		}
+	}
+	return strings.Join(out, ",")
 }
 
 // planLoops end first at stop; the others go on while calls in flight end.

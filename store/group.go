@@ -19,10 +19,32 @@ func (s *Store) queryGroups(ctx context.Context, q querier, query string, args .
 	}, query, args...)
 }
 
+// readGroups reads executors with their addresses that take no new runs, in one statement:
+// it is on the way of every run.
+func (s *Store) readGroups(ctx context.Context, q querier, where, order string, args ...any) ([]model.Group, error) {
+	var out []model.Group
+	_, err := collect(ctx, q, func(r row) (none struct{}, err error) {
+		var g model.Group
+		var draining string
+		if err := r.Scan(&g.ID, &g.AppName, &g.Title, &g.AddressType, nz(&g.AddressList), s.scanTime(&g.UpdateTime), nz(&draining)); err != nil {
+			return none, err
+		}
+		if n := len(out); n == 0 || out[n-1].ID != g.ID {
+			out = append(out, g)
+		}
+		if last := &out[len(out)-1]; draining != "" {
+			last.Draining = append(last.Draining, draining)
+		}
+		return none, nil
+	}, `SELECT g.id, g.app_name, g.title, g.address_type, g.address_list, g.update_time, d.address
+		FROM xxl_job_group g LEFT JOIN carillon_drain d ON d.group_id = g.id WHERE `+where+order, args...)
+	return out, err
+}
+
 // Groups lists executors by app name; groups limits them when it is not nil.
 func (s *Store) Groups(ctx context.Context, groups []int) ([]model.Group, error) {
-	where, args := inGroups("id", groups)
-	return s.queryGroups(ctx, s.r, `SELECT `+groupColumns+` FROM xxl_job_group WHERE 1 = 1`+where+` ORDER BY app_name, title, id`, args...)
+	where, args := inGroups("g.id", groups)
+	return s.readGroups(ctx, s.r, `1 = 1`+where, ` ORDER BY g.app_name, g.title, g.id, d.address`, args...)
 }
 
 // GroupsByID reads many executors at once; missing ones are left out.
@@ -33,7 +55,7 @@ func (s *Store) GroupsByID(ctx context.Context, ids []int) (map[int]model.Group,
 func (s *Store) groupsByID(ctx context.Context, q querier, ids []int) (map[int]model.Group, error) {
 	out := make(map[int]model.Group, len(ids))
 	err := chunks(compact(ids), 500, func(part []int) error {
-		list, err := s.queryGroups(ctx, q, `SELECT `+groupColumns+` FROM xxl_job_group WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		list, err := s.readGroups(ctx, q, `g.id IN (`+marks(len(part))+`)`, ` ORDER BY g.id`, anys(part)...)
 		for _, g := range list {
 			out[g.ID] = g
 		}
@@ -115,7 +137,7 @@ func (s *Store) fillAddresses(ctx context.Context, tx *sql.Tx, g *model.Group, a
 }
 
 // DeleteGroup removes an executor and its registrations; one that still has
-// jobs is refused.
+// jobs and the last one are refused.
 func (s *Store) DeleteGroup(ctx context.Context, id int) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
 		var jobs int
@@ -124,6 +146,17 @@ func (s *Store) DeleteGroup(ctx context.Context, id int) error {
 		}
 		if jobs > 0 {
 			return model.Errf(model.CodeInvalid, "error.has_jobs", "Count", jobs)
+		}
+		// Locked: of two executors that are deleted at the same moment one stays.
+		all, err := collect(ctx, tx, one[int], `SELECT id FROM xxl_job_group ORDER BY id LIMIT 2`+s.d.forUpdate)
+		if err != nil {
+			return err
+		}
+		if len(all) == 1 && all[0] == id {
+			return model.Errf(model.CodeInvalid, "error.last_executor")
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM carillon_drain WHERE group_id = ?`, id); err != nil {
+			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM xxl_job_registry WHERE registry_key = (SELECT app_name FROM xxl_job_group WHERE id = ?)`, id); err != nil {
 			return err
@@ -156,16 +189,20 @@ const executorGroup = "EXECUTOR"
 // Register stores a beat of an executor's address. A new address joins its
 // executor's list at once.
 func (s *Store) Register(ctx context.Context, reg model.Registration, aliveSince time.Time) error {
+	report, err := encodeReport(reg.Report)
+	if err != nil {
+		return err
+	}
 	return inTxOn(ctx, s.e, tries, func(tx *sql.Tx) error {
 		// Update first: an upsert would burn an id with every beat.
-		known, err := matched(tx.ExecContext(ctx, `UPDATE xxl_job_registry SET update_time = ?
-			WHERE registry_group = ? AND registry_key = ? AND registry_value = ?`, s.dt(reg.Beat), reg.Group, reg.Key, reg.Address))
+		known, err := matched(tx.ExecContext(ctx, `UPDATE xxl_job_registry SET update_time = ?, carillon_report = ?
+			WHERE registry_group = ? AND registry_key = ? AND registry_value = ?`, s.dt(reg.Beat), report, reg.Group, reg.Key, reg.Address))
 		if err != nil {
 			return err
 		}
 		if !known {
-			_, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_registry (registry_group, registry_key, registry_value, update_time) VALUES (?, ?, ?, ?)`,
-				reg.Group, reg.Key, reg.Address, s.dt(reg.Beat))
+			_, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_registry (registry_group, registry_key, registry_value, update_time, carillon_report) VALUES (?, ?, ?, ?, ?)`,
+				reg.Group, reg.Key, reg.Address, s.dt(reg.Beat), report)
 			if err != nil && !isDuplicate(err) {
 				return err
 			}
@@ -230,9 +267,11 @@ func (s *Store) Registrations(ctx context.Context) ([]model.Registration, error)
 
 func (s *Store) queryRegistrations(ctx context.Context, q querier, where string, args ...any) ([]model.Registration, error) {
 	return collect(ctx, q, func(x row) (r model.Registration, err error) {
-		err = x.Scan(&r.Group, &r.Key, &r.Address, s.scanTime(&r.Beat))
+		var report string
+		err = x.Scan(&r.Group, &r.Key, &r.Address, s.scanTime(&r.Beat), nz(&report))
+		r.Report = decodeReport(report)
 		return r, err
-	}, `SELECT registry_group, registry_key, registry_value, update_time FROM xxl_job_registry
+	}, `SELECT registry_group, registry_key, registry_value, update_time, carillon_report FROM xxl_job_registry
 		WHERE registry_group = '`+executorGroup+`'`+where+` ORDER BY registry_key, registry_value`, args...)
 }
 

@@ -111,7 +111,8 @@ type navEntry struct{ key, path, icon string }
 func (p Page) navEntries() []navEntry {
 	all := []navEntry{
 		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"},
-		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"audit", "/audit", "history"}, {"help", "/help", "book"},
+		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"audit", "/audit", "history"},
+		{"system", "/system", "bolt"}, {"help", "/help", "book"},
 	}
 	if p.Admin {
 		return all
@@ -120,7 +121,7 @@ func (p Page) navEntries() []navEntry {
 	if p.Actor.MaySomewhere(model.LevelAdminister) {
 		menu = append(menu, all[3])
 	}
-	return append(menu, all[6])
+	return append(menu, all[len(all)-1])
 }
 
 // Option is one choice of a select.

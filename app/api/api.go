@@ -7,12 +7,11 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -44,9 +43,10 @@ type Completer interface {
 type Options struct {
 	Service   Service
 	Completer Completer
-	Token     string // every call must carry it; never empty in production
-	Logger    *slog.Logger
-	Now       func() time.Time
+	// Tokens: every call must carry one of them; the current one is never empty in production.
+	Tokens protocol.Tokens
+	Logger *slog.Logger
+	Now    func() time.Time
 	// Text says a model error in words.
 	Text func(*model.Error) string
 	// Ready reports why the node cannot schedule, or nil.
@@ -62,11 +62,34 @@ type Options struct {
 // API answers machines.
 type API struct {
 	Options
-	token [32]byte
+	old oldCalls
 }
 
 // New builds an API.
-func New(o Options) *API { return &API{Options: o, token: sha256.Sum256([]byte(o.Token))} }
+func New(o Options) *API { return &API{Options: o} }
+
+// oldCalls counts the calls with the previous token.
+type oldCalls struct {
+	mu   sync.Mutex
+	n    int64
+	last time.Time
+	from string
+}
+
+// OldCalls says how many calls came with the previous token, when the last one came and
+// from where: the change of the token is complete when there are none any more.
+func (a *API) OldCalls() (n int64, last time.Time, from string) {
+	a.old.mu.Lock()
+	defer a.old.mu.Unlock()
+	return a.old.n, a.old.last, a.old.from
+}
+
+func (a *API) noteOld(remote string) {
+	a.old.mu.Lock()
+	defer a.old.mu.Unlock()
+	a.old.n++
+	a.old.last, a.old.from = a.Now(), remote
+}
 
 // call is one API call: the body is complete and at most protocol.MaxBody long.
 type call func(ctx context.Context, body []byte) (protocol.Answer, error)
@@ -117,8 +140,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, do call) protocol.An
 	if r.Method != http.MethodPost {
 		return protocol.Fail("invalid request: the method must be POST")
 	}
-	got := sha256.Sum256([]byte(r.Header.Get(protocol.HeaderToken)))
-	if subtle.ConstantTimeCompare(got[:], a.token[:]) != 1 {
+	ok, old := a.Tokens.Accepts(r.Header.Get(protocol.HeaderToken), a.Now())
+	if old {
+		a.noteOld(r.RemoteAddr)
+	}
+	if !ok {
 		a.Logger.Warn("API call with a wrong access token", "path", r.URL.Path, "remote", r.RemoteAddr)
 		return protocol.Fail("the access token is wrong: send it in the header %s", protocol.HeaderToken)
 	}

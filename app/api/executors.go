@@ -23,7 +23,8 @@ func (a *API) withRegistration(ctx context.Context, body []byte, do func(context
 	if err := decode(body, &in); err != nil {
 		return protocol.Answer{}, err
 	}
-	err := do(ctx, model.Registration{Group: in.Group, Key: in.Key, Address: in.Value})
+	reg := model.Registration{Group: in.Group, Key: in.Key, Address: in.Value, Report: ReportOf(protocol.ReadAbout(in.Own))}
+	err := do(ctx, reg)
 	return protocol.OK(nil), err
 }
 
@@ -69,4 +70,16 @@ func (a *API) callback(ctx context.Context, body []byte) (protocol.Answer, error
 		return protocol.Fail("%s", text), nil
 	}
 	return protocol.Answer{Code: protocol.CodeSuccess, Msg: "stored, except: " + text}, nil
+}
+
+// ReportOf takes over what an executor says of itself, within bounds; nil of nil.
+func ReportOf(a *protocol.About) *model.Report {
+	if a == nil {
+		return nil
+	}
+	r := &model.Report{Version: a.Version, Language: a.Language, Handlers: a.Handlers, Running: a.Running, Waiting: a.Waiting}
+	for _, t := range a.Types {
+		r.Types = append(r.Types, model.GlueType(t))
+	}
+	return r.Bounded()
 }

@@ -70,6 +70,9 @@ func rules() map[string]rule {
 		"GET /executors": {somewhere: administer}, "POST /executors": admin, "GET /executors/new": admin, "POST /executors/adopt": admin,
 		"POST /executors/:id":       {somewhere: administer, object: "executor", level: administer, form: "title=t&address_type=1&address_list=http://10.0.0.1:9999/"},
 		"GET /executors/:id/edit":   {somewhere: administer, object: "executor", level: administer},
+		"POST /executors/:id/ping":  {somewhere: administer, object: "executor", level: administer, form: "address=http://own-or-foreign"},
+		"POST /executors/:id/drain": {somewhere: administer, object: "executor", level: administer, form: "address=http://own-or-foreign"},
+		"POST /executors/:id/take":  {somewhere: administer, object: "executor", level: administer, form: "address=http://own-or-foreign"},
 		"GET /executors/:id/delete": {admin: true, object: "executor"}, "POST /executors/:id/delete": {admin: true, object: "executor"},
 
 		"GET /users": admin, "GET /users/export": admin, "GET /users/new": admin, "POST /users": admin, "GET /users/sessions": admin,
@@ -78,7 +81,8 @@ func rules() map[string]rule {
 		"GET /users/:id/password": {admin: true, object: "user"}, "POST /users/:id/password": {admin: true, object: "user"},
 		"GET /users/:id/sessions": {admin: true, object: "user"}, "POST /users/:id/sessions/end": {admin: true, object: "user"},
 
-		"GET /audit": admin, "GET /audit/export": admin,
+		"GET /system": admin,
+		"GET /audit":  admin, "GET /audit/export": admin,
 		"GET /*": any,
 	}
 }
@@ -105,6 +109,9 @@ func (nobodyOutside) Complete(context.Context, []model.Handled) ([]model.Handled
 }
 func (nobodyOutside) ReadLog(context.Context, string, int64, time.Time, int) (model.LogChunk, error) {
 	return model.LogChunk{}, nil
+}
+func (nobodyOutside) Ping(context.Context, string) (model.LastCall, *model.Report) {
+	return model.LastCall{}, nil
 }
 func (nobodyOutside) Kill(context.Context, string, int) error { return nil }
 
@@ -237,7 +244,9 @@ func TestEveryRouteEveryRole(t *testing.T) {
 				id, look := w.make(u.object, g)
 				before := look()
 				path := strings.Replace(strings.ReplaceAll(r.path, ":id", id), "*", "nothing-here", 1)
-				res := w.as(who, r.method, path, u.form)
+				now, err := w.st.Group(t.Context(), g.ID)
+				require.NoError(t, err)
+				res := w.as(who, r.method, path, strings.ReplaceAll(u.form, "http://own-or-foreign", now.AddressList))
 				body := text(t, res)
 				label := fmt.Sprintf("%s as %s of %s", key, who, g.AppName)
 				want := u.expected(w.actors[who], g.ID)

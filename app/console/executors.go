@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,10 +19,24 @@ func (c *Console) executorList(r *request) error {
 		return err
 	}
 	v := views.Executors{
-		Page: r.page("executors", r.loc.T("exec.title")), Rows: executorRows(page.Rows),
-		Unassigned: executorRows(page.Unassigned), Command: c.executorCommand(),
+		Page: r.page("executors", r.loc.T("exec.title")), Rows: executorRows(page.Rows), All: len(page.Rows),
+		Unassigned: executorRows(page.Unassigned), Command: c.executorCommand(), Text: searchText(r.QueryParam("q")),
+	}
+	if v.Text != "" {
+		v.Rows = slices.DeleteFunc(v.Rows, func(row views.ExecutorRow) bool { return !matches(&row, strings.ToLower(v.Text)) })
 	}
 	return r.pageOr(http.StatusOK, views.ExecutorsPage(v), views.ExecutorsPanel(v))
+}
+
+// matches searches name, app name and addresses; when it is an address that has the text,
+// the others are left out.
+func matches(row *views.ExecutorRow, text string) bool {
+	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
+	if has(row.Title) || has(row.AppName) {
+		return true
+	}
+	row.Nodes = slices.DeleteFunc(row.Nodes, func(n views.ExecutorNode) bool { return !has(n.Address) })
+	return len(row.Nodes) > 0
 }
 
 func executorRows(in []jobs.ExecutorRow) []views.ExecutorRow {
@@ -166,4 +182,50 @@ func (c *Console) executorDelete(r *request) error {
 		return err
 	}
 	return r.done(c.path("/executors"), r.loc.T("exec.deleted", "Name", g.Title))
+}
+
+// executorPing calls one address and says what came of it.
+func (c *Console) executorPing(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	address := r.FormValue("address")
+	call, report, err := c.svc.Ping(r.Request().Context(), r.actor(), id, address)
+	if err != nil {
+		return err
+	}
+	toast := views.Toast{Kind: "ok", Text: r.loc.T("exec.pinged.ok", "Address", address, "Took", r.loc.Millis(call.TookMS))}
+	switch {
+	case call.Reason != "":
+		toast.Kind, toast.Text = "bad", r.loc.T("exec.pinged."+call.Reason, "Address", address, "Text", call.Text)
+	case report != nil:
+		toast.Text += " " + r.loc.T("exec.load", "Running", r.loc.Number(int64(report.Running)), "Waiting", r.loc.Number(int64(report.Waiting)))
+	}
+	return r.doneWith(c.path("/executors"), toast)
+}
+
+// executorDrain lets an address get no new runs.
+func (c *Console) executorDrain(r *request) error { return c.drain(r, true) }
+
+// executorTake lets it get them again.
+func (c *Console) executorTake(r *request) error { return c.drain(r, false) }
+
+func (c *Console) drain(r *request, on bool) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	address := r.FormValue("address")
+	if err := c.svc.Drain(r.Request().Context(), r.actor(), id, address, on); err != nil {
+		return err
+	}
+	done, back := "exec.drained", "take"
+	if !on {
+		done, back = "exec.taken", "drain"
+	}
+	return r.doneWith(c.path("/executors"), views.Toast{
+		Kind: "ok", Text: r.loc.T(done, "Address", address),
+		Undo: c.path("/executors/" + strconv.Itoa(id) + "/" + back + "?" + url.Values{"address": {address}}.Encode()),
+	})
 }

@@ -123,6 +123,9 @@ func (c *Console) table() []route {
 		{post, "/executors/adopt", admins, c.executorAdopt},
 		{post, "/executors/:id", managers, c.executorUpdate},
 		{get, "/executors/:id/edit", managers, c.executorEdit},
+		{post, "/executors/:id/ping", managers, c.executorPing},
+		{post, "/executors/:id/drain", managers, c.executorDrain},
+		{post, "/executors/:id/take", managers, c.executorTake},
 		{get, "/executors/:id/delete", admins, c.executorDeleteForm},
 		{post, "/executors/:id/delete", admins, c.executorDelete},
 
@@ -140,6 +143,7 @@ func (c *Console) table() []route {
 		{get, "/users/:id/sessions", admins, c.userSessions},
 		{post, "/users/:id/sessions/end", admins, c.userSessionEnd},
 
+		{get, "/system", admins, c.system},
 		{get, "/audit", admins, c.auditList},
 		{get, "/audit/export", admins, c.auditExport},
 		{get, "/*", users, c.notFound},

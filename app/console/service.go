@@ -88,6 +88,10 @@ type Service interface {
 	AddExecutor(ctx context.Context, actor model.Actor, in jobs.ExecutorInput) (int, error)
 	UpdateExecutor(ctx context.Context, actor model.Actor, id int, in jobs.ExecutorInput) error
 	DeleteExecutor(ctx context.Context, actor model.Actor, id int) error
+	Ping(ctx context.Context, actor model.Actor, id int, address string) (model.LastCall, *model.Report, error)
+	Drain(ctx context.Context, actor model.Actor, id int, address string, on bool) error
+	Lacking(ctx context.Context, actor model.Actor) (map[int][]model.GlueType, error)
+	System(ctx context.Context, actor model.Actor) (model.System, error)
 
 	Search(ctx context.Context, actor model.Actor, text string) (jobs.Found, error)
 	Dashboard(ctx context.Context, actor model.Actor) (jobs.Dashboard, error)

@@ -75,6 +75,10 @@ func (outside) Complete(context.Context, []model.Handled) ([]model.HandledStatus
 func (outside) ReadLog(context.Context, string, int64, time.Time, int) (model.LogChunk, error) {
 	return model.LogChunk{}, nil
 }
+func (outside) Ping(_ context.Context, address string) (model.LastCall, *model.Report) {
+	return model.LastCall{Address: address}, nil
+}
+
 func (outside) Kill(context.Context, string, int) error { return nil }
 
 // TestEveryCallEveryRole: the calls of scripts obey the rights of the person who logged in.

@@ -136,7 +136,8 @@ func (d *Dispatcher) fireArmed(jobs []*job) {
 	}
 }
 
-// movedAway gives the chosen addresses that their executors do not have any more.
+// movedAway gives the chosen addresses that their executors do not have any more, or that
+// take no new runs.
 func (d *Dispatcher) movedAway(ctx context.Context, jobs []*job) map[int]map[string]bool {
 	chosen := map[int]map[string]bool{}
 	for _, j := range jobs {
@@ -152,7 +153,7 @@ func (d *Dispatcher) movedAway(ctx context.Context, jobs []*job) map[int]map[str
 	gone := map[int]map[string]bool{}
 	for id, addresses := range chosen {
 		g := now[id]
-		list := g.Addresses()
+		list := g.Taking()
 		for a := range addresses {
 			if !slices.Contains(list, a) {
 				if gone[id] == nil {

@@ -40,14 +40,14 @@ func (d *Dispatcher) choose(ctx context.Context, j *job) error {
 	}
 	pick, err := d.route.Pick(ctx, router.Request{
 		Strategy: strategy, JobID: j.run.JobID, Addresses: addresses, Exclude: j.tried, ShardIndex: index, Turn: j.run.Turn, Now: now,
-		Beat: d.probe(func(ctx context.Context, address string) (bool, error) {
+		Beat: d.probe(model.AskedBeat, func(ctx context.Context, address string) (bool, error) {
 			return true, d.noteProbe(address, now, d.exec.Beat(ctx, address))
 		}),
-		IdleBeat: d.probe(func(ctx context.Context, address string) (bool, error) {
+		IdleBeat: d.probe(model.AskedIdleBeat, func(ctx context.Context, address string) (bool, error) {
 			idle, err := d.exec.IdleBeat(ctx, address, int64(j.run.JobID))
 			return idle, d.noteProbe(address, now, err)
 		}),
-		GlobalIdleBeat: d.probe(func(ctx context.Context, address string) (bool, error) {
+		GlobalIdleBeat: d.probe(model.AskedGlobalIdleBeat, func(ctx context.Context, address string) (bool, error) {
 			idle, err := d.exec.GlobalIdleBeat(ctx, address)
 			return idle, d.noteProbe(address, now, err)
 		}),
@@ -61,14 +61,18 @@ func (d *Dispatcher) choose(ctx context.Context, j *job) error {
 }
 
 // probe asks an address and writes down what it answered.
-func (d *Dispatcher) probe(ask func(context.Context, string) (bool, error)) func(context.Context, string) router.Answer {
+func (d *Dispatcher) probe(asked string, ask func(context.Context, string) (bool, error)) func(context.Context, string) router.Answer {
 	return func(ctx context.Context, address string) router.Answer {
 		var said call.Answer
 		began := d.cfg.Now()
 		free, err := ask(call.WithAnswer(ctx, &said), address)
-		out := router.Answer{Free: free && err == nil, Busy: !free && err == nil, Code: said.Code, Text: said.Text, MS: d.cfg.Now().Sub(began).Milliseconds()}
+		took := d.cfg.Now().Sub(began)
+		out := router.Answer{Free: free && err == nil, Busy: !free && err == nil, Code: said.Code, Text: said.Text, MS: took.Milliseconds()}
 		if err != nil && out.Text == "" {
 			out.Text = err.Error()
+		}
+		if !errors.Is(ctx.Err(), context.Canceled) { // else nobody waited for it
+			d.calls.note(model.LastCall{Address: address, AtMS: began.UnixMilli(), Asked: asked, Reason: probeReason(err, said), Code: said.Code, Text: out.Text, TookMS: out.MS})
 		}
 		return out
 	}
@@ -96,6 +100,8 @@ func (d *Dispatcher) nowhere(j *job, err error) (reason string, said []model.Sai
 		return model.ReasonExecutorGone, []model.Said{model.Say(model.ReasonExecutorGone, "ID", j.def.GroupID)}
 	case len(j.bad) > 0 && len(asked) == 0:
 		return model.ReasonBadAddress, []model.Said{model.Say(model.ReasonBadAddress, "App", j.group.AppName, "Addresses", strings.Join(j.bad, ", "))}
+	case len(asked) == 0 && d.drains(j) != "":
+		return model.ReasonDraining, []model.Said{model.Say(model.ReasonDraining, "App", j.group.AppName, "Addresses", d.drains(j))}
 	case refused > 0 && refused == len(j.note.Route):
 		return model.ReasonWrongToken, []model.Said{model.Say(model.ReasonWrongToken, "App", j.group.AppName, "Addresses", list)}
 	case key == router.KeyAllBusy:
@@ -104,6 +110,15 @@ func (d *Dispatcher) nowhere(j *job, err error) (reason string, said []model.Sai
 		return model.ReasonNoneAnswers, []model.Said{model.Say(model.ReasonNoneAnswers, "App", j.group.AppName, "Addresses", list)}
 	}
 	return model.ReasonNoAddress, []model.Said{model.Say(model.ReasonNoAddress, "App", j.group.AppName)}
+}
+
+// drains gives the addresses that the run could have gone to, if they took new runs.
+func (d *Dispatcher) drains(j *job) string {
+	list := j.group.Addresses()
+	if j.run.Address != "" {
+		list = (&model.Group{AddressList: j.run.Address}).Addresses()
+	}
+	return strings.Join(slices.DeleteFunc(list, func(a string) bool { return !slices.Contains(j.group.Draining, a) }), ", ")
 }
 
 // letGo ends the reservation of an address: the run was sent, and the executor
@@ -116,12 +131,13 @@ func (d *Dispatcher) letGo(j *job) {
 }
 
 // addresses gives those of the executor, or those that a person gave for this run.
+// Those that take no new runs are left out, whoever chose them.
 // What the database cannot take as the address of a run is left out: others write into
 // the tables, too.
 func (d *Dispatcher) addresses(j *job) []string {
-	list := j.group.Addresses()
+	list := j.group.Taking()
 	if j.run.Address != "" {
-		list = (&model.Group{AddressList: j.run.Address}).Addresses()
+		list = (&model.Group{AddressList: j.run.Address, Draining: j.group.Draining}).Taking()
 	}
 	j.bad = nil
 	for i, a := range list {

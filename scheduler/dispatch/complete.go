@@ -53,15 +53,20 @@ func (d *Dispatcher) writeHandled(ctx context.Context, list []model.Handled) ([]
 type Stats struct {
 	Counters
 	InRing, Open int // runs in memory, calls and notes in progress
+	SlowWaiting  int // runs that wait in the slow lane
 	Load         Load
 }
 
 // Stats tells what the dispatcher does.
 func (d *Dispatcher) Stats() Stats {
-	out := Stats{Counters: d.counts.snapshot(), InRing: d.ring.size(), Load: d.Load()}
+	out := Stats{Counters: d.counts.snapshot(), InRing: d.ring.size(), SlowWaiting: d.slow.len(), Load: d.Load()}
 	d.inFlight.Range(func(any, any) bool { out.Open++; return true })
 	return out
 }
 
-// LateMS is the 99th percentile of the lateness of about the last minute, in ms.
-func (d *Dispatcher) LateMS() int { return d.counts.lateMS(d.cfg.Now()) }
+// LateMS gives the 99th percentile and the median of the lateness of about the last
+// minute, in ms.
+func (d *Dispatcher) LateMS() (p99, p50 int) { return d.counts.percentiles(d.cfg.Now()) }
+
+// SlowWaiting is how many runs wait for a worker of the slow lane.
+func (d *Dispatcher) SlowWaiting() int { return d.slow.len() }

@@ -66,9 +66,15 @@ func (c *counts) snapshot() Counters {
 // lateMS is the 99th percentile of about the last minute, as the upper bound of
 // its bucket, in ms.
 func (c *counts) lateMS(now time.Time) int {
+	p99, _ := c.percentiles(now)
+	return p99
+}
+
+// percentiles gives the 99th and the 50th in the same way.
+func (c *counts) percentiles(now time.Time) (p99, p50 int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return int(c.late.p99(now).Milliseconds())
+	return int(c.late.above(now, 100).Milliseconds()), int(c.late.above(now, 2).Milliseconds())
 }
 
 const latenessBuckets = 14
@@ -116,13 +122,14 @@ func (l *lateness) turn(now time.Time) {
 	l.half = half
 }
 
-func (l *lateness) p99(now time.Time) time.Duration {
+// above gives the bound that all but one in n keep.
+func (l *lateness) above(now time.Time, n int64) time.Duration {
 	l.turn(now)
 	total := int64(0)
 	for i := range l.this {
 		total += l.this[i] + l.old[i]
 	}
-	above := total / 100
+	above := total / n
 	bounds := latenessBounds()
 	for i := latenessBuckets - 1; i >= 0; i-- {
 		if above -= l.this[i] + l.old[i]; above < 0 {

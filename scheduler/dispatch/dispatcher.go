@@ -68,6 +68,7 @@ type Dispatcher struct {
 	Gone       func(address string, now time.Time) // nothing listened there
 	inFlight   sync.Map                            // run ids being sent, so that the settler leaves them alone
 	counts     counts
+	calls      lastCalls
 	capacity   capacity
 	waiting    sync.Map // ids of runs that wait for an idle executor: when they last asked
 

@@ -23,6 +23,7 @@ type Store interface {
 	StoreHandled(ctx context.Context, list []model.Handled, now time.Time, follow model.Follow) ([]model.HandledStatus, error)
 	RecordDispatches(ctx context.Context, owner string, list []model.Dispatch, now time.Time, follow model.Follow) error
 	AddPicks(ctx context.Context, picks, gone []model.Pick) error
+	NoteCalls(ctx context.Context, list []model.LastCall) error
 	Picks(ctx context.Context, jobIDs []int) ([]model.Pick, error)
 }
 

@@ -170,6 +170,9 @@ func (d *Dispatcher) callOnce(ctx context.Context, j *job, started time.Time) ca
 	j.note.Route = append(j.note.Route, model.Attempt{
 		Address: j.address, Asked: model.AskedRun, Code: sent.Code, Text: sent.Msg, At: started.UnixMilli(), MS: now.Sub(started).Milliseconds(),
 	})
+	d.calls.note(model.LastCall{
+		Address: j.address, AtMS: started.UnixMilli(), Asked: model.AskedRun, Reason: callReason(sent), Code: sent.Code, Text: sent.Msg, TookMS: now.Sub(started).Milliseconds(),
+	})
 	if sent.Gone {
 		d.Gone(j.address, now)
 	}

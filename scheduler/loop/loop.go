@@ -29,6 +29,7 @@ type Loop struct {
 	Jitter func(time.Duration) time.Duration // optional: spreads the passes of many nodes
 
 	mu     sync.Mutex
+	began  time.Time // of Run
 	lastOK time.Time
 	failed bool
 	stats  Liveness
@@ -38,13 +39,27 @@ type Loop struct {
 type Liveness struct {
 	Name   string
 	Every  time.Duration
+	Began  time.Time // zero = it does not run
 	LastOK time.Time // zero = never
 	Passes int64     // ended, well or not
 	Errors int64
 	Took   time.Duration // all passes together
 }
 
+// Sick reports whether a loop that runs has not succeeded for five of its periods, and
+// for 10 s at least.
+func (v Liveness) Sick(now time.Time) bool {
+	last := v.LastOK
+	if last.IsZero() {
+		last = v.Began
+	}
+	return !v.Began.IsZero() && now.Sub(last) > max(10*time.Second, 5*v.Every)
+}
+
 func (l *Loop) Run(ctx context.Context, now func() time.Time, log *slog.Logger) {
+	l.mu.Lock()
+	l.began = now()
+	l.mu.Unlock()
 	timer := time.NewTimer(l.wait(now()))
 	defer timer.Stop()
 	for {
@@ -153,6 +168,6 @@ func (l *Loop) Liveness() Liveness {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := l.stats
-	out.Name, out.Every, out.LastOK = l.Name, l.Every, l.lastOK
+	out.Name, out.Every, out.Began, out.LastOK = l.Name, l.Every, l.began, l.lastOK
 	return out
 }

@@ -244,7 +244,7 @@ func fireKey(jobID int, ms int64, shard int) string {
 // expand makes one run per address of a broadcast when the addresses are known;
 // otherwise the dispatcher does.
 func expand(r model.Run, job model.Job, group model.Group) []model.Run {
-	n := len(group.Addresses())
+	n := len(group.Taking())
 	if job.Route != model.RouteBroadcast || n == 0 {
 		return []model.Run{r}
 	}

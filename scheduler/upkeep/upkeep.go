@@ -14,6 +14,7 @@ import (
 type Store interface {
 	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
 	DeleteAuditBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
+	ForgetAddresses(ctx context.Context, beforeMS int64) error
 	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
 
 	JobsOfNewRuns(ctx context.Context, after int64, most int) (jobs []int, newest int64, err error)
@@ -32,10 +33,19 @@ type Upkeep struct {
 	figures figures
 }
 
+// addressesKept is how long it is known what became of an address that nobody has any more.
+const addressesKept = 30 * 24 * time.Hour
+
 // Retention removes ended runs and lines of the audit that are older than the
 // configured days, in small batches; what is left over waits for the next tick.
 func (u *Upkeep) Retention(ctx context.Context, now time.Time) error {
-	if u.Cfg.RetentionDays <= 0 || !u.Leads() {
+	if !u.Leads() {
+		return nil
+	}
+	if err := u.Store.ForgetAddresses(ctx, now.Add(-addressesKept).UnixMilli()); err != nil {
+		return fmt.Errorf("addresses that are gone: %w", err)
+	}
+	if u.Cfg.RetentionDays <= 0 {
 		return nil
 	}
 	y, mo, d := now.In(u.Cfg.Location).Date()

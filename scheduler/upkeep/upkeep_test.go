@@ -56,6 +56,7 @@ func (p *past) CountJobStats(_ context.Context, jobs []int, _ time.Time) error {
 	p.counted = append(p.counted, jobs)
 	return nil
 }
+func (p *past) ForgetAddresses(context.Context, int64) error { return nil }
 
 func (p *past) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 
