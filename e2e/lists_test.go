@@ -197,3 +197,35 @@ func TestStartAndStop(t *testing.T) {
 	p.doReload()
 	icon("player-stop")
 }
+
+// TestAttemptsAreFolded into one line; what is unfolded stays so while the list goes on.
+func TestAttemptsAreFolded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.addJob("Tries thrice", map[string]any{"executorHandler": "demo.fail", "executorFailRetryCount": 2, "retryDelay": 0})
+	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	p := w.someone()
+	const row = "[data-testid=run-row]:visible"
+
+	p.doOpen("/runs?job=" + id)
+	p.verifyCount("[data-testid=run-row]", 3)
+	p.verifyText("[data-testid=fold]", "+2")
+	p.verifyCount(row, 1)
+	p.verifyText(row, "failed")
+	require.NoError(t, p.page.Locator("[data-testid=fold]").Focus())
+	require.NoError(t, p.page.Keyboard().Press("Enter"))
+	p.verifyCount(row, 3)
+	p.verifyAttribute("[data-testid=fold]", "aria-expanded", "true")
+	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	p.doClick("[data-testid=new-rows]") // the focus is in the list, so it stands still
+	p.verifyCount("[data-testid=run-row]", 6)
+	p.verifyCount(row, 4)
+	p.doReload()
+	p.verifyCount(row, 4)
+	p.doClick("[data-testid=fold] >> nth=1")
+	p.verifyCount(row, 2)
+
+	plain := w.someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	plain.doOpen("/runs?job=" + id)
+	plain.verifyCount(row, 6)
+}

@@ -131,6 +131,7 @@ func (c *Console) runList(r *request) error {
 	for _, run := range page.Rows {
 		v.Rows = append(v.Rows, views.RunRow{Run: run, Message: runMessage(r.loc, r.now.Location(), run)})
 	}
+	v.Rows = views.FoldRuns(v.Rows)
 	r.canonical(v.SelfURL())
 	return r.pageOr(http.StatusOK, views.RunsPage(v), views.RunsPanel(v))
 }

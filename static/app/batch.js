@@ -1,6 +1,7 @@
 // Many at once: all lines of a page, a range with Shift, how many are ticked.
 
-const boxes = () => [...document.querySelectorAll("tbody .c-pick input")];
+// Folded lines count only when they are ticked.
+const boxes = () => [...document.querySelectorAll("tbody .c-pick input")].filter((b) => b.checked || b.offsetParent);
 let last = null;
 
 function show() {

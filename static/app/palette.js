@@ -50,7 +50,7 @@ document.addEventListener("click", (e) => {
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || (e.key !== "j" && e.key !== "k")) return;
   if (document.getElementById("dialog")?.open || e.target.closest("input, select, textarea")) return;
-  const names = [...document.querySelectorAll("main tbody tr .c-job a, main tbody tr .name")].filter((a, i, all) => all.indexOf(a) === i);
+  const names = [...document.querySelectorAll("main tbody tr .c-job a, main tbody tr .name")].filter((a, i, all) => all.indexOf(a) === i && a.offsetParent);
   if (names.length === 0) return;
   const row = e.target.closest("tr");
   let at = names.findIndex((a) => a.closest("tr") === row);

@@ -2,6 +2,7 @@
 // choice of the user the theme follows the system), and Back must always work.
 (function () {
   const root = document.documentElement;
+  root.classList.add("js"); // lines are folded only where they can be unfolded
   if (root.hasAttribute("data-bs-theme")) return;
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => root.setAttribute("data-bs-theme", dark.matches ? "dark" : "light");
