@@ -222,6 +222,9 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 		return d, err
 	}
 	d.AverageMS = averageMS(recent[r.JobID])
+	if d.Place, d.Of, err = s.store.QueuePlace(ctx, &r, s.now().UnixMilli()); err != nil {
+		return d, err
+	}
 	return d, s.streak(ctx, &d, recent[r.JobID])
 }
 

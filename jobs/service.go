@@ -62,6 +62,7 @@ type Store interface {
 	RunsWithTexts(ctx context.Context, ids []int64) ([]model.Run, error)
 	SuccessBefore(ctx context.Context, jobID int, beforeID int64) (model.Run, error)
 	WaitingRuns(ctx context.Context, jobID int, now int64, limit int) (model.Waiting, error)
+	QueuePlace(ctx context.Context, r *model.Run, now int64) (place, of int, err error)
 	HandRuns(ctx context.Context, jobID, limit int) ([]model.Run, error)
 	CountRunsOf(ctx context.Context, jobID, most int) (int, error)
 	InsertRun(ctx context.Context, r *model.Run, now time.Time) (int64, error)

@@ -84,6 +84,7 @@ type RunDetail struct {
 	Job        *model.Job // nil when the job was deleted
 	GroupTitle string
 	Linked     []model.Run // other attempts, parent and children
+	Place, Of  int         // of a run that is due and waits: its place, from 1, among those of its job
 	AverageMS  int64       // mean duration of recent successful runs, 0 = unknown
 
 	// FailingMS is since when the job's fires fail, epoch ms; 0 = the last one did not fail.

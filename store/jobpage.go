@@ -61,6 +61,18 @@ func (s *Store) WaitingRuns(ctx context.Context, jobID int, now int64, limit int
 	return w, err
 }
 
+// QueuePlace says which place a run that waits has among those of its job that are due by
+// now (epoch ms), from 1, and how many these are; 0 = it does not wait.
+func (s *Store) QueuePlace(ctx context.Context, r *model.Run, now int64) (place, of int, err error) {
+	if r.Phase != model.PhasePlanned || r.PlannedMS > now {
+		return 0, 0, nil
+	}
+	err = s.r.QueryRowContext(ctx, `SELECT COALESCE(SUM(CASE WHEN planned_time < ? OR planned_time = ? AND id <= ? THEN 1 ELSE 0 END), 0), COUNT(*)
+		FROM xxl_job_log WHERE run_state = ? AND job_id + 0 = ? AND planned_time <= ?`,
+		r.PlannedMS, r.PlannedMS, r.ID, model.PhasePlanned, r.JobID, now).Scan(&place, &of)
+	return place, of, err
+}
+
 // CountRunsOf counts the stored runs of a job, up to most: what is more is answered as most.
 func (s *Store) CountRunsOf(ctx context.Context, jobID, most int) (n int, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT id FROM xxl_job_log WHERE job_id = ? LIMIT ?) AS t`, jobID, most).Scan(&n)

@@ -63,6 +63,16 @@ func TestWhatTheJobPageReads(t *testing.T) {
 			require.Equal(t, 1, w.Due)
 			require.Len(t, w.Runs, 1)
 			require.Equal(t, late.ID, w.Runs[0].ID)
+			for r, want := range map[int64][2]int{late.ID: {1, 1}, soon.ID: {}, last.ID: {}} {
+				run, err := st.Run(ctx, r)
+				require.NoError(t, err)
+				place, of, err := st.QueuePlace(ctx, &run, t0.UnixMilli())
+				require.NoError(t, err)
+				require.Equal(t, want, [2]int{place, of})
+			}
+			place, of, err := st.QueuePlace(ctx, &soon, t0.Add(time.Hour).UnixMilli())
+			require.NoError(t, err)
+			require.Equal(t, [2]int{2, 2}, [2]int{place, of}, "an hour later it waits, too")
 			w, err = st.WaitingRuns(ctx, j.ID, t0.UnixMilli(), 9)
 			require.NoError(t, err)
 			require.Equal(t, soon.ID, w.Runs[1].ID)

@@ -2,6 +2,7 @@ package views
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -96,4 +97,10 @@ func (p Page) auditActions() []Option {
 		out = append(out, Option{a, p.auditAction(a)})
 	}
 	return out
+}
+
+// restorable reports whether a change of a job has old values that are kept.
+func restorable(e model.AuditEntry) bool {
+	return e.Kind == model.AuditJob && e.Outcome == model.AuditDone && (e.Action == "job.edit" || e.Action == "job.import") &&
+		slices.ContainsFunc(e.Changes, func(c model.Change) bool { return c.Old != "" || c.New != "" })
 }

@@ -31,6 +31,10 @@ type JobForm struct {
 	Was    string
 	Theirs []Differing // of a conflict: what others saved
 	Kept   bool        // what was typed before the login ran out
+	// RestoredFrom is the change whose old values the form shows, nil = none; Restored are
+	// these fields, RestoredLeft those whose old values are not kept.
+	RestoredFrom           *model.AuditEntry
+	Restored, RestoredLeft []string
 }
 
 // Differing is a field of a conflict that others and this person have differently.
@@ -295,4 +299,13 @@ func (v JobForm) action() string {
 		return v.URL("/jobs/" + itoa(v.ID))
 	}
 	return v.URL("/jobs")
+}
+
+// fieldNames lists fields by the names that they have in the audit.
+func (v JobForm) fieldNames(fields []string) string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = v.auditField(f)
+	}
+	return strings.Join(out, ", ")
 }

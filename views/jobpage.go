@@ -256,3 +256,11 @@ func (v JobView) allSettings() []setting {
 
 // may reports whether the person has a level for the job.
 func (v JobView) may(l model.Level) bool { return v.Actor.May(l, v.Row.GroupID) }
+
+// restoreURL is the form that takes old values, "" for who may not edit.
+func (v JobView) restoreURL() string {
+	if !v.Actor.May(model.LevelEdit, v.Row.GroupID) {
+		return ""
+	}
+	return v.path("/edit")
+}

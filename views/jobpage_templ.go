@@ -67,7 +67,7 @@ func JobPage(v JobView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = AuditHistory(v.Page, v.History).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = AuditHistory(v.Page, v.History, v.restoreURL()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

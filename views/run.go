@@ -12,15 +12,17 @@ import (
 // RunView is everything about one run.
 type RunView struct {
 	Page
-	Run         model.Run
-	Job         *model.Job
-	GroupTitle  string
-	Linked      []model.Run
-	AverageMS   int64
-	Theirs      string // what its executor or handler wrote, plain text
-	Ours        string // what the center says of it
-	TriggerText string // of old rows and rows of others: how it was sent
-	Fragment    bool   // drawn for htmx: other parts go out of band
+	Run        model.Run
+	Job        *model.Job
+	GroupTitle string
+	Linked     []model.Run
+	AverageMS  int64
+	// Place is the place of a run that is due and waits, from 1, among the PlaceOf of its job.
+	Place, PlaceOf int
+	Theirs         string // what its executor or handler wrote, plain text
+	Ours           string // what the center says of it
+	TriggerText    string // of old rows and rows of others: how it was sent
+	Fragment       bool   // drawn for htmx: other parts go out of band
 
 	// FailingMS says since when the fires of the job fail, epoch ms; 0 = they do not.
 	FailingMS   int64
@@ -118,6 +120,9 @@ func (v RunView) steps() []step {
 	}
 	sent, accepted, finished := waiting("sent"), waiting("accepted"), waiting("finished")
 	switch {
+	case v.Place > 0:
+		sent.class = "open"
+		sent.sub = v.T("run.place", "Place", v.L.Number(int64(v.Place)), "Of", v.L.Number(int64(v.PlaceOf)), "Age", v.L.Age(v.Now.Sub(plannedAt(r))))
 	case r.SentMS > 0:
 		sent = step{"sent", "ok", at(r.SentMS), v.T("run.on_time")}
 		if late := lateMS(r); late > 0 {

@@ -138,7 +138,16 @@ func (c *Console) jobEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	return c.drawJob(r, http.StatusOK, views.JobForm{ID: j.ID, Name: j.Name, Values: formOf(jobs.InputOf(&j))})
+	v := views.JobForm{ID: j.ID, Name: j.Name, Values: formOf(jobs.InputOf(&j))}
+	if line := numberOf(r.QueryParam("restore")); line > 0 {
+		old, err := c.svc.RestoreJob(r.Request().Context(), r.actor(), j.ID, int64(line))
+		if err != nil {
+			return err
+		}
+		v.Was = formMarks(v.Values) // what is stored: the old values are typed on top of it
+		v.Values, v.Restored, v.RestoredLeft, v.RestoredFrom = formOf(old.Input), old.Back, old.Left, &old.Entry
+	}
+	return c.drawJob(r, http.StatusOK, v)
 }
 
 // drawJob draws the form with the executors on offer and the preview.

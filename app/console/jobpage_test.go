@@ -234,3 +234,23 @@ func TestForeignJobsAreMissing(t *testing.T) {
 	}
 	assert.Empty(t, s.fake.calls)
 }
+
+func (f *fake) RestoreJob(ctx context.Context, a model.Actor, id int, line int64) (jobs.Restored, error) {
+	j, err := f.Job(ctx, a, id)
+	if err != nil || line != 7 {
+		return jobs.Restored{}, model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	in := jobs.InputOf(&j)
+	in.Name = "As it was"
+	return jobs.Restored{Input: in, Back: []string{"name"}, Left: []string{"param"}, Entry: model.AuditEntry{User: "olga", At: f.now}}, nil
+}
+
+func TestOldValuesInTheForm(t *testing.T) {
+	s := newSite(t).login("admin")
+	d := page(s, "/jobs/1001/edit?restore=7")
+	require.Contains(t, testid(d, "restored").Text(), "olga")
+	require.Contains(t, testid(d, "restored").Text(), "Not restored: Parameter")
+	require.Equal(t, "As it was", d.Find("#name").AttrOr("value", ""))
+	require.Equal(t, http.StatusNotFound, s.get("/jobs/1001/edit?restore=8").StatusCode)
+	require.Equal(t, http.StatusOK, s.get("/jobs/1001/edit?restore=x").StatusCode, "the form as it is")
+}

@@ -56,7 +56,7 @@ func (c *Console) run(r *request) error {
 	}
 	v := views.RunView{
 		Page: r.page("runs", r.loc.T("run.title", "ID", id)), Run: d.Run, Job: d.Job, GroupTitle: d.GroupTitle,
-		Linked: d.Linked, AverageMS: d.AverageMS, Fragment: r.htmx(),
+		Linked: d.Linked, AverageMS: d.AverageMS, Place: d.Place, PlaceOf: d.Of, Fragment: r.htmx(),
 		TriggerText: plainText(d.Run, d.Run.TriggerMsg),
 		FailingMS:   d.FailingMS, FailingRuns: d.FailingRuns, FailingMore: d.FailingRuns >= jobs.MostFailures, SucceededMS: d.SucceededMS,
 	}

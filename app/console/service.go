@@ -26,6 +26,7 @@ type Service interface {
 	UserSessions(ctx context.Context, actor model.Actor, userID int) ([]model.Session, error)
 	EndSession(ctx context.Context, actor model.Actor, userID int, id string) error
 
+	RestoreJob(ctx context.Context, actor model.Actor, id int, line int64) (jobs.Restored, error)
 	Timeline(ctx context.Context, actor model.Actor, in jobs.TimelineInput) (jobs.Timeline, error)
 	Load(ctx context.Context, actor model.Actor) (jobs.Load, error)
 
