@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/crypto/bcrypt"
@@ -220,6 +221,12 @@ func checkProfile(bad *model.Error, language, theme, startPage string) {
 	known(bad, "start_page", startPage, slices.Contains(model.StartPages(), startPage))
 }
 
+// IsZone reports whether a name is that of a time zone, by IANA.
+func IsZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil && name != "" && name != "Local" && len(name) <= 64
+}
+
 // userChanges lists what an edit of an account changes; executors by their names.
 func (s *Service) userChanges(ctx context.Context, old, new *model.User) []model.Change {
 	groups, err := s.store.Groups(ctx, nil)
@@ -322,13 +329,15 @@ func (s *Service) ResetPasswordOf(ctx context.Context, actor model.Actor, id int
 }
 
 // SetProfile stores what people choose for themselves: language and theme ("" = automatic)
-// and the page on which they begin ("" = the dashboard).
-func (s *Service) SetProfile(ctx context.Context, userID int, language, theme, startPage string) error {
+// the page on which they begin ("" = the dashboard) and the zone of the times they read.
+func (s *Service) SetProfile(ctx context.Context, userID int, p model.Profile) error {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
-	if checkProfile(bad, language, theme, startPage); len(bad.Fields) > 0 {
+	checkProfile(bad, p.Language, p.Theme, p.StartPage)
+	known(bad, "zone", p.Zone, p.Zone == "" || IsZone(p.Zone))
+	if len(bad.Fields) > 0 {
 		return bad
 	}
-	return s.store.SetProfile(ctx, userID, language, theme, startPage)
+	return s.store.SetProfile(ctx, userID, p)
 }
 
 // UserSessions lists the logins of a person: the own ones, or for administrators those of

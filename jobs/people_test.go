@@ -238,8 +238,11 @@ func TestAccounts(t *testing.T) {
 	_, err = w.Login(ctx, u.Name, again, "h")
 	require.Error(t, err)
 
-	require.NoError(t, w.SetProfile(ctx, root.ID, "en", "dark", "/runs"))
-	require.Error(t, w.SetProfile(ctx, root.ID, "en", "dark", "https://evil"))
+	require.NoError(t, w.SetProfile(ctx, root.ID, model.Profile{Language: "en", Theme: "dark", StartPage: "/runs", Zone: "Asia/Tokyo"}))
+	for _, zone := range []string{"Local", "Mars/Olympus", "../etc/passwd", strings.Repeat("x", 70)} {
+		require.Error(t, w.SetProfile(ctx, root.ID, model.Profile{Zone: zone}), zone)
+	}
+	require.Error(t, w.SetProfile(ctx, root.ID, model.Profile{Language: "en", Theme: "dark", StartPage: "https://evil", Zone: "Asia/Tokyo"}))
 	_, err = w.UserSessions(ctx, model.Actor{UserID: 5}, 6)
 	require.Equal(t, model.CodeForbidden, model.CodeOf(err))
 	_, err = w.UserSessions(ctx, model.Actor{}, 0)

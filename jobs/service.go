@@ -94,7 +94,7 @@ type Store interface {
 
 	UpdateUser(ctx context.Context, u *model.User) error
 	DeleteUser(ctx context.Context, id int) error
-	SetProfile(ctx context.Context, userID int, language, theme, startPage string) error
+	SetProfile(ctx context.Context, userID int, p model.Profile) error
 	UserSessions(ctx context.Context, userID int) ([]model.Session, error)
 	EndSession(ctx context.Context, userID int, id string) (bool, error)
 

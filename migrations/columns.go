@@ -123,6 +123,11 @@ func nodeColumns() []column {
 	}
 }
 
+// zoneColumns: in which zone a person reads times.
+func zoneColumns() []column {
+	return []column{{"carillon_user", "zone", "VARCHAR(64) NULL"}} // IANA name
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

@@ -29,11 +29,15 @@ type User struct {
 	Language     string // zh-Hans, zh-Hant, en; empty = by browser
 	Theme        string // light, dark; empty = by system
 	StartPage    string // one of StartPages; empty = the dashboard
+	Zone         string // IANA name of the zone in which the person reads times; empty = that of the center
 	Columns      Columns
 	// SessionGeneration grows with each new password and when the account is disabled;
 	// sessions of an older one are over.
 	SessionGeneration int64
 }
+
+// Profile is what people choose for themselves; empty = automatic, or as the center has it.
+type Profile struct{ Language, Theme, StartPage, Zone string }
 
 // StartPages lists where a person may begin: paths of the console.
 func StartPages() []string { return []string{"", "/jobs", "/runs"} }

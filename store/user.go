@@ -8,13 +8,13 @@ import (
 )
 
 const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme, c.session_generation,
-	c.rights, c.disabled, c.start_page, c.list_columns
+	c.rights, c.disabled, c.start_page, c.zone, c.list_columns
 	FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id`
 
 func scanUser(r row) (model.User, error) {
 	var u model.User
 	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme), nz(&u.SessionGeneration),
-		nz(&u.Rights), flag(&u.Disabled), nz(&u.StartPage), nz(&u.Columns))
+		nz(&u.Rights), flag(&u.Disabled), nz(&u.StartPage), nz(&u.Zone), nz(&u.Columns))
 	return u, err
 }
 
@@ -171,9 +171,9 @@ func boolInt(b bool) int {
 }
 
 // SetProfile stores what people choose for themselves.
-func (s *Store) SetProfile(ctx context.Context, userID int, language, theme, startPage string) error {
-	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_user (user_id, language, theme, start_page) VALUES (?, ?, ?, ?)`+
-		s.d.upsert("user_id", "language", "theme", "start_page"), userID, null(language), null(theme), null(startPage))
+func (s *Store) SetProfile(ctx context.Context, userID int, p model.Profile) error {
+	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_user (user_id, language, theme, start_page, zone) VALUES (?, ?, ?, ?, ?)`+
+		s.d.upsert("user_id", "language", "theme", "start_page", "zone"), userID, null(p.Language), null(p.Theme), null(p.StartPage), null(p.Zone))
 	return err
 }
 

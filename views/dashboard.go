@@ -118,16 +118,21 @@ func (v Dashboard) dayURL(d model.Ledger, status model.RunStatus) string {
 }
 
 func (v Dashboard) fires(d model.Ledger, status model.RunStatus, reason string) string {
-	at, err := time.Parse(time.DateOnly, d.Day)
+	center := v.Center
+	if center == nil {
+		center = v.Now.Location()
+	}
+	at, err := time.ParseInLocation(time.DateOnly, d.Day, center)
 	if err != nil {
 		return v.URL("/runs")
 	}
+	zone := v.Now.Location()
 	const local = "2006-01-02T15:04:05"
 	fires := "1"
 	if d.Attempts {
 		fires = ""
 	}
-	return v.URL("/runs", "preset", "custom", "from", at.Format(local), "to", at.AddDate(0, 0, 1).Format(local),
+	return v.URL("/runs", "preset", "custom", "from", at.In(zone).Format(local), "to", at.AddDate(0, 0, 1).In(zone).Format(local),
 		"status", string(status), "reason", reason, "fires", fires)
 }
 

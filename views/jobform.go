@@ -107,10 +107,15 @@ func zones() []string {
 }
 
 func (v JobForm) zoneOptions() []Option {
-	out := []Option{{"", v.T("form.zone_center", "Zone", v.Zone())}}
+	return v.zoneChoices(v.Values["zone"])
+}
+
+// zoneChoices offers zones, the chosen one among them; none is that of the center.
+func (p Page) zoneChoices(chosen string) []Option {
+	out := []Option{{"", p.T("form.zone_center", "Zone", p.CenterZone())}}
 	all := zones()
-	if z := v.Values["zone"]; z != "" && !slices.Contains(all, z) {
-		all = append(all, z)
+	if chosen != "" && !slices.Contains(all, chosen) {
+		all = append(all, chosen)
 	}
 	for _, z := range all {
 		out = append(out, Option{z, z})

@@ -19,7 +19,9 @@ type Page struct {
 	L     *i18n.Localizer
 	Base  string              // base path without trailing slash, "" at the root
 	Asset func(string) string // plain name of a static file to its URL path
-	Now   time.Time           // in the zone of the center
+	Now   time.Time           // in the zone in which the person reads times
+	// Center is the zone of the center: of schedules without one, and of the days of the account.
+	Center *time.Location
 
 	Title string
 	Nav   string // key of the active menu entry
@@ -76,15 +78,25 @@ func (p Page) relativeWords() string {
 // Static gives the address of a static file.
 func (p Page) Static(name string) string { return p.Base + p.Asset(name) }
 
-// Zone names the zone of the center.
-func (p Page) Zone() string {
-	if name := p.Now.Location().String(); name != "Local" {
+// Zone names the zone in which the page shows times.
+func (p Page) Zone() string { return zoneName(p.Now) }
+
+// CenterZone names the zone of the center.
+func (p Page) CenterZone() string {
+	if p.Center == nil {
+		return p.Zone()
+	}
+	return zoneName(p.Now.In(p.Center))
+}
+
+func zoneName(t time.Time) string {
+	if name := t.Location().String(); name != "Local" {
 		return name
 	}
-	if _, offset := p.Now.Zone(); offset == 0 {
+	if _, offset := t.Zone(); offset == 0 {
 		return "UTC"
 	}
-	return p.Now.Format("UTC-07:00")
+	return t.Format("UTC-07:00")
 }
 
 // clockOffset is what the browser adds to UTC to show the center's clock.

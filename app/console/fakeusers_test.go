@@ -30,8 +30,13 @@ func (f *fake) ResetPasswordOf(_ context.Context, _ model.Actor, id int, _ strin
 	return "made-up", f.note("reset %d", id)
 }
 
-func (f *fake) SetProfile(ctx context.Context, id int, lang, theme, _ string) error {
-	return f.SetPreferences(ctx, id, lang, theme)
+func (f *fake) SetProfile(ctx context.Context, id int, p model.Profile) error {
+	for i := range f.users {
+		if f.users[i].ID == id {
+			f.users[i].Zone = p.Zone
+		}
+	}
+	return f.SetPreferences(ctx, id, p.Language, p.Theme)
 }
 
 func (f *fake) UserSessions(context.Context, model.Actor, int) ([]model.Session, error) {

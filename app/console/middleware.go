@@ -121,6 +121,7 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 		}
 	}()
 	r.now = c.svc.Now()
+	r.center = r.now.Location()
 	if err := c.identify(r); err != nil {
 		return err
 	}

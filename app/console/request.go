@@ -36,10 +36,11 @@ type request struct {
 	sessions bool // the session was read
 	failed   bool // the session could not be written, and that was answered
 
-	now   time.Time   // in the zone of the center
-	user  *model.User // nil when nobody is logged in
-	loc   *i18n.Localizer
-	theme string
+	now    time.Time // in the zone in which the person reads times
+	center *time.Location
+	user   *model.User // nil when nobody is logged in
+	loc    *i18n.Localizer
+	theme  string
 }
 
 // choose finds language and theme.
@@ -47,6 +48,9 @@ func (r *request) choose() {
 	var lang string
 	if r.user != nil {
 		lang, r.theme = r.user.Language, r.user.Theme
+		if zone, err := time.LoadLocation(r.user.Zone); err == nil && r.user.Zone != "" { // else this program does not know it
+			r.now = r.now.In(zone)
+		}
 	}
 	r.loc = r.c.texts.Choose(lang, r.cookie(languageCookie), r.Request().Header.Get("Accept-Language"))
 	if r.theme == "" {
@@ -112,7 +116,7 @@ func numberOf(text string) int {
 // of the session, so it is shown once.
 func (r *request) page(nav, title string) views.Page {
 	p := views.Page{
-		L: r.loc, Base: r.c.base, Asset: r.c.files.URL, Now: r.now, Title: title, Nav: nav,
+		L: r.loc, Base: r.c.base, Asset: r.c.files.URL, Now: r.now, Center: r.center, Title: title, Nav: nav,
 		Path: r.Request().URL.RequestURI(), Theme: r.theme,
 	}
 	if r.user != nil {

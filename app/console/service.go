@@ -22,7 +22,7 @@ type Service interface {
 	UpdateUser(ctx context.Context, actor model.Actor, id int, in jobs.UserInput) error
 	DeleteUser(ctx context.Context, actor model.Actor, id int) error
 	ResetPasswordOf(ctx context.Context, actor model.Actor, id int, password string) (madeUp string, err error)
-	SetProfile(ctx context.Context, userID int, language, theme, startPage string) error
+	SetProfile(ctx context.Context, userID int, p model.Profile) error
 	UserSessions(ctx context.Context, actor model.Actor, userID int) ([]model.Session, error)
 	EndSession(ctx context.Context, actor model.Actor, userID int, id string) error
 

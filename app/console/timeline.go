@@ -64,8 +64,9 @@ func (c *Console) load(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := views.Load{Page: r.page("runs", r.loc.T("load.title")), From: l.From, Minutes: l.Minutes, Total: l.Total, Jobs: l.Jobs, Left: l.Left}
+	v := views.Load{Page: r.page("runs", r.loc.T("load.title")), From: l.From.In(r.now.Location()), Minutes: l.Minutes, Total: l.Total, Jobs: l.Jobs, Left: l.Left}
 	for _, p := range l.Peaks {
+		p.At = p.At.In(r.now.Location())
 		v.Peaks = append(v.Peaks, views.LoadPeak(p))
 	}
 	return r.render(http.StatusOK, views.LoadPage(v))
