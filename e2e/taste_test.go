@@ -137,8 +137,9 @@ func TestLongWork(t *testing.T) {
 	close(pressed)
 	p.verifyText("#dialog p >> nth=0", "were not touched")
 	p.doClick("[data-testid=batch-undo]")
+	p.verifyCount("#dialog p", 0) // that of before is gone
+	p.verifyVisible("[data-testid=batch-close]")
 	p.verifyText("#dialog-title", "0 unchanged, 0 failed")
-	p.verifyCount("[data-testid=batch-progress]", 0)
 	p.doOpen("/jobs?q=new")
 	p.verifyCount("[data-testid=job-row]", 0)
 }
