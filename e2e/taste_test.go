@@ -92,6 +92,7 @@ func TestListsAsOneLikesThem(t *testing.T) {
 	p.verifyText("[data-testid=tag]", "nightly")
 	p.doClick("[data-testid=tag]")
 	p.verifyCount("[data-testid=job-row]", 3)
+	p.doReload() // scripts are there with it
 	require.NoError(t, p.page.Keyboard().Press("Control+k"))
 	p.verifyText("[data-testid=palette-item] >> nth=0", "Job 2")
 }
