@@ -178,7 +178,7 @@ func TestStartAndStop(t *testing.T) {
 	p := w.someone()
 	icon := func(name string) {
 		t.Helper()
-		require.NoError(t, expect.Locator(p.page.Locator("#job-1 form use")).ToHaveAttribute("href", regexp.MustCompile("#"+name+"$")))
+		require.NoError(t, expect.Locator(p.page.Locator("#job-1 .actions form use")).ToHaveAttribute("href", regexp.MustCompile("#"+name+"$")))
 	}
 	p.doOpen("/jobs")
 	p.doClick("#live-toggle") // nothing but the answer to the click may draw

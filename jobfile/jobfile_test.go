@@ -15,7 +15,7 @@ func sample() []model.JobDoc {
 	return []model.JobDoc{
 		{
 			Executor: "app-one", Name: "child", Author: "ops", ScheduleType: model.ScheduleNone, Misfire: model.MisfireSkip, Route: model.RouteFirst,
-			Block: model.BlockSerial, GlueType: model.GlueBean, Handler: "yes", Param: "line one\nline: two # not a comment\n",
+			Block: model.BlockSerial, GlueType: model.GlueBean, Handler: "yes", Tags: "007,a: b,null,财务", Param: "line one\nline: two # not a comment\n",
 		},
 		{
 			Executor: "app-one", Name: "夜间报表 \U0001f319: 'x' \"y\"", Author: "007", ScheduleType: model.ScheduleCron, ScheduleConf: "0 0 2 * * ?", Misfire: model.MisfireFireOnce,

@@ -80,3 +80,36 @@ func fillJobs(b *testing.B, db *sql.DB, group, n int) {
 	}
 	require.NoError(b, tx.Commit())
 }
+
+// BenchmarkCountJobStats counts anew how the runs of 1000 jobs went, as one pass of the
+// upkeep does at most.
+func BenchmarkCountJobStats(b *testing.B) {
+	for _, engine := range storetest.Engines() {
+		b.Run(engine, func(b *testing.B) {
+			st := suite.Open(b, engine, time.UTC)
+			g := storetest.Group(b, st, "app-one", "")
+			db, done, err := st.MigrationDB()
+			require.NoError(b, err)
+			fillJobs(b, db, g.ID, 1000)
+			tx, err := db.Begin()
+			require.NoError(b, err)
+			ids := make([]int, 1000)
+			for i := range ids {
+				ids[i] = i + 1
+			}
+			for range 40 {
+				var rows []string
+				for _, id := range ids {
+					rows = append(rows, fmt.Sprintf("(%d, %d, '2026-01-01 00:00:00', 200, 200, 5, 1000, 1010, 1020, %d)", g.ID, id, 1030+id))
+				}
+				_, err := tx.Exec(`INSERT INTO xxl_job_log (job_group, job_id, trigger_time, trigger_code, handle_code, run_state, planned_time, sent_time, accepted_time, finished_time) VALUES ` + strings.Join(rows, ","))
+				require.NoError(b, err)
+			}
+			require.NoError(b, tx.Commit())
+			require.NoError(b, done())
+			for b.Loop() {
+				require.NoError(b, st.CountJobStats(b.Context(), ids, t0))
+			}
+		})
+	}
+}

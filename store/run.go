@@ -189,7 +189,9 @@ const taggedJobs = 1000
 // runsOfTag gives the ids of the runs of all jobs that have the tag: of each job its newest
 // by the index, then the newest of these.
 func (s *Store) runsOfTag(ctx context.Context, f model.RunFilter, where string, args []any, order string) ([]int64, error) {
-	jobs, err := collect(ctx, s.r, one[int], `SELECT job_id FROM carillon_job_tag WHERE tag = ? ORDER BY job_id DESC LIMIT ?`, f.Tag, taggedJobs)
+	limitTo, groupArgs := inGroups("i.job_group", f.Groups)
+	jobs, err := collect(ctx, s.r, one[int], `SELECT t.job_id FROM carillon_job_tag t JOIN xxl_job_info i ON i.id = t.job_id WHERE t.tag = ?`+limitTo+
+		` ORDER BY t.job_id DESC LIMIT ?`, append(append([]any{f.Tag}, groupArgs...), taggedJobs)...)
 	if err != nil {
 		return nil, err
 	}

@@ -106,6 +106,8 @@ func TestRunsByHowTheyBegan(t *testing.T) {
 		require.Equal(t, []int64{all[4], all[3]}, find(model.RunFilter{Tag: "pay", From: t0.Add(150 * time.Second), To: t0.Add(5 * time.Minute)}))
 		require.Equal(t, []int64{all[4], all[1]}, find(model.RunFilter{Tag: "pay", JobID: b.ID}))
 		require.Empty(t, find(model.RunFilter{Tag: "nobody"}))
+		require.Empty(t, find(model.RunFilter{Tag: "pay", Groups: []int{}}))
+		require.Len(t, find(model.RunFilter{Tag: "pay", Groups: []int{g.ID}}), 5)
 	})
 }
 

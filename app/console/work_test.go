@@ -107,7 +107,7 @@ func TestChangeMany(t *testing.T) {
 	require.Equal(t, second.ID, read(c.ID).GroupID)
 
 	// Rights: on the executor that a job leaves and on the one where it goes.
-	res, d = w.batch("editor", url.Values{"id": ids[:1], "do": {"move"}, "value_move": {strconv.Itoa(w.foreign.ID)}})
+	res, _ = w.batch("editor", url.Values{"id": ids[:1], "do": {"move"}, "value_move": {strconv.Itoa(w.foreign.ID)}})
 	require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 	require.Equal(t, w.own.ID, read(a.ID).GroupID)
 	for _, form := range []url.Values{
