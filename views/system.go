@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,9 +100,9 @@ func (v System) engine() string {
 	return strings.TrimSpace(name + " " + v.Database.Version)
 }
 
-// latency is in tenths of a millisecond.
+// latency is in hundredths of a millisecond.
 func (v System) latency() string {
-	return decimal(float64(v.Database.Latency.Microseconds()/100)/10) + " ms"
+	return strconv.FormatFloat(float64(v.Database.Latency.Microseconds())/1000, 'f', 2, 64) + " ms"
 }
 
 func (v System) retention() string {
