@@ -51,16 +51,6 @@ func (v System) sick(n model.Node) string {
 	return v.T("system.loops_sick", "Loops", strings.ReplaceAll(n.SickLoops, ",", ", "))
 }
 
-// healthy reports whether all loops of the node that answers do their work.
-func (v System) healthy() bool {
-	for _, l := range v.Loops {
-		if l.Sick {
-			return false
-		}
-	}
-	return true
-}
-
 func (v System) loopName(l model.LoopState) string {
 	if key := "system.loop." + l.Name; v.L.Has(key) {
 		return v.T(key)
