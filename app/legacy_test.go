@@ -62,6 +62,9 @@ func TestScriptsOfOld(t *testing.T) {
 				root = strings.TrimSuffix(c.URL, tc.base[1:]+"/")
 			}
 			sampleExecutor(t, root, "legacy-app")
+			// The known console refuses to delete the last executor, and so do we: there was another.
+			_, err := c.Jobs.AddExecutor(t.Context(), admin(), jobs.ExecutorInput{AppName: "another-app", Title: "Another"})
+			require.NoError(t, err)
 			base := c.URL
 			if tc.path != "" {
 				base = root + tc.path

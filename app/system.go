@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/app/api"
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/config"
 )
 
 // system gathers what administrators see of this node. The sources are those of /readyz
@@ -49,7 +50,12 @@ func (c *Center) system(machine *api.API) func(context.Context) (model.System, e
 
 // settings lists every flag of the center with its value. Of what is secret it says only
 // whether it is set.
-func (c *ServeCmd) settings() []model.Setting { return settingsOf(reflect.ValueOf(*c)) }
+func (c *ServeCmd) settings() []model.Setting {
+	in := *c // with what counts where nothing was set
+	all := config.Config{MisfireAfter: c.MisfireAfter, NodeDeadAfter: c.NodeDeadAfter}.WithDefaults()
+	in.MisfireAfter, in.NodeDeadAfter, in.NodeName = all.MisfireAfter, all.NodeDeadAfter, c.nodeName()
+	return settingsOf(reflect.ValueOf(in))
+}
 
 func settingsOf(v reflect.Value) (out []model.Setting) {
 	for i := range v.NumField() {

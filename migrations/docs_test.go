@@ -31,6 +31,7 @@ func TestTheTablesAreDocumented(t *testing.T) {
 	}
 	where := map[string]string{
 		"xxl_job_log": part("`xxl_job_log`", "\n## "), "xxl_job_info": part("## A job: `xxl_job_info`", "\n## "),
+		"xxl_job_registry":   part("`xxl_job_registry`", "\n## "),
 		"xxl_job_logglue":    part("`xxl_job_logglue`", "\n## "),
 		"xxl_job_log_report": part("## The ledger", "\n## "), "carillon_ledger": part("## The ledger", "\n## "),
 	}

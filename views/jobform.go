@@ -24,6 +24,8 @@ type JobForm struct {
 	Handlers []string
 	// Tags are those in use, for suggestions.
 	Tags []string
+	// Lacking are the types that no address of the chosen executor runs, as far as is known.
+	Lacking []model.GlueType
 	// Children are the jobs behind the ids that were typed; those without a name are gone or
 	// nobody's business. Parents start this job.
 	Children, Parents []model.Job

@@ -148,6 +148,15 @@ func options[T ~string](l *i18n.Localizer, values []T) []Option {
 	return out
 }
 
+// enumNames gives the words for several of them.
+func enumNames[T ~string](p Page, list []T) string {
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = Enum(p.L, v)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Enum gives the words for a stored enumeration value, or the value itself
 // when a Java admin stored one that we do not know.
 func Enum[T ~string](l *i18n.Localizer, v T) string {

@@ -14,9 +14,12 @@ type ScriptView struct {
 	SourceError, RemarkError string
 	// Restored is the version whose text is in the editor, nil = none.
 	Restored *model.ScriptVersion
-	MayEdit  bool  // has the right to scripts
-	Kept     bool  // Source was typed before the login ran out
-	Version  int64 // of the job, when the edit began
+	// Lacking is the executor of which no address runs the type of the script, as far as is
+	// known; "" = some does, or nobody knows.
+	Lacking string
+	MayEdit bool  // has the right to scripts
+	Kept    bool  // Source was typed before the login ran out
+	Version int64 // of the job, when the edit began
 	// Conflict says that somebody saved meanwhile; Theirs compares what they saved with
 	// what was typed.
 	Conflict bool

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,16 +51,6 @@ func (v System) sick(n model.Node) string {
 	return v.T("system.loops_sick", "Loops", strings.ReplaceAll(n.SickLoops, ",", ", "))
 }
 
-// healthy reports whether all loops of the node that answers do their work.
-func (v System) healthy() bool {
-	for _, l := range v.Loops {
-		if l.Sick {
-			return false
-		}
-	}
-	return true
-}
-
 func (v System) loopName(l model.LoopState) string {
 	if key := "system.loop." + l.Name; v.L.Has(key) {
 		return v.T(key)
@@ -99,9 +90,9 @@ func (v System) engine() string {
 	return strings.TrimSpace(name + " " + v.Database.Version)
 }
 
-// latency is in tenths of a millisecond.
+// latency is in hundredths of a millisecond.
 func (v System) latency() string {
-	return decimal(float64(v.Database.Latency.Microseconds()/100)/10) + " ms"
+	return strconv.FormatFloat(float64(v.Database.Latency.Microseconds())/1000, 'f', 2, 64) + " ms"
 }
 
 func (v System) retention() string {

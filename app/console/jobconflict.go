@@ -94,6 +94,11 @@ func (c *Console) fillSuggestions(r *request, v *views.JobForm) error {
 		if v.Handlers, err = c.svc.Handlers(ctx, r.actor(), group); err != nil {
 			return err
 		}
+		lacking, err := c.svc.Lacking(ctx, r.actor())
+		if err != nil {
+			return err
+		}
+		v.Lacking = lacking[group]
 	}
 	if v.Tags, err = c.svc.Tags(ctx, r.actor()); err != nil {
 		return err
@@ -115,7 +120,11 @@ func (c *Console) jobHandlers(r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.render(http.StatusOK, views.HandlerList(views.JobForm{Page: r.page("jobs", ""), Handlers: list}))
+	lacking, err := c.svc.Lacking(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	return r.render(http.StatusOK, views.HandlersFragment(views.JobForm{Page: r.page("jobs", ""), Handlers: list, Lacking: lacking[r.queryInt("group")]}))
 }
 
 // jobPick finds jobs by name for the children of another.

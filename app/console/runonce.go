@@ -46,7 +46,7 @@ func (c *Console) drawRunOnce(r *request, status int, j model.Job, v views.RunOn
 	}
 	v.Page, v.ID, v.Name, v.Route = r.page("jobs", r.loc.T("runonce.title")+" · "+j.Name), j.ID, j.Name, j.Route
 	for _, n := range choices.Nodes {
-		node := views.RunNode{ExecutorNode: views.ExecutorNode(n), Off: !n.Alive && !choices.Typed}
+		node := views.RunNode{ExecutorNode: views.ExecutorNode(n), Off: n.Drain != nil || !n.Alive && !choices.Typed}
 		node.Chosen = !node.Off && slices.Contains(chosen, n.Address)
 		if node.Chosen && keep {
 			v.Where = views.WhereChosen

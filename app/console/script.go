@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,17 @@ func (c *Console) drawScript(r *request, status, id int, v views.ScriptView) err
 		return err
 	}
 	v.MayEdit = r.actor().Scripts(v.Job.GroupID)
+	lacking, err := c.svc.Lacking(ctx, r.actor())
+	if err != nil {
+		return err
+	}
+	if slices.Contains(lacking[v.Job.GroupID], v.Job.GlueType) {
+		g, err := c.svc.Executor(ctx, r.actor(), v.Job.GroupID)
+		if err != nil {
+			return err
+		}
+		v.Lacking = g.Title
+	}
 	if len(v.Versions) == 0 { // of a Java admin that has saved none yet
 		now, err := c.svc.ScriptVersion(ctx, r.actor(), id, 0)
 		if err != nil {
