@@ -16,6 +16,7 @@ import (
 // HistoryCmd measures the pages with a long history.
 type HistoryCmd struct {
 	Runs int `help:"Stored runs, of 30 days." default:"10000000"`
+	Jobs int `help:"Stored jobs; the runs are those of a thousand of them." default:"100000"`
 	Asks int `help:"How often each page is asked for." default:"15"`
 }
 
@@ -37,7 +38,7 @@ func (c *HistoryCmd) measure(ctx context.Context, s *site, out *Report) error {
 	if err := c.fill(ctx, s); err != nil {
 		return err
 	}
-	out.printf("### History: pages with %d stored runs\n\n", c.Runs)
+	out.printf("### History: pages with %d stored runs and %d jobs\n\n", c.Runs, c.Jobs)
 	out.environment(ctx, s)
 	out.printf("Filling the table took %s.\n", ms(time.Since(began)))
 	if err := s.db.QueryRowContext(ctx, `SELECT MAX(id) FROM xxl_job_log`).Scan(&s.since); err != nil {
@@ -56,7 +57,7 @@ func (c *HistoryCmd) measure(ctx context.Context, s *site, out *Report) error {
 	}
 	day := time.Now().UTC().AddDate(0, 0, -12).Format(time.DateOnly)
 	var rows [][]string
-	const row = `data-testid="run-row"` // a page without what was asked for is no answer
+	const row, jobLine = `data-testid="run-row"`, `data-testid="job-row"` // a page without what was asked for is no answer
 	for _, page := range []struct{ name, path, shows string }{
 		{"dashboard", "/", `data-testid="ledger"`},
 		{"run list, newest", "/runs", row},
@@ -68,7 +69,25 @@ func (c *HistoryCmd) measure(ctx context.Context, s *site, out *Report) error {
 		{"run list of one job, failed", "/runs?job=17&status=failed", ""},
 		{"run list of one day", "/runs?from=" + day + "T00:00&to=" + day + "T23:59", row},
 		{"one run", fmt.Sprintf("/runs/%d", c.Runs/2), "http://127.0.0.1:9999"},
-		{"job list", "/jobs", "steady 7"},
+		{"run list, one line of each day's failures", "/runs?preset=week&status=failed", ""},
+		{"run list, a text", "/runs?q=steady", ""},
+		{"run list, by trigger", "/runs?trigger=MANUAL", ""},
+		{"timeline of a day", "/timeline", `data-testid="lane"`},
+		{"timeline of an hour, by address", "/timeline?span=1h&by=address", `data-testid="lane"`},
+		{"load of the next day", "/timeline/load", `data-testid="load"`},
+		{"job list", "/jobs?all=1", jobLine},
+		{"job list, by name", "/jobs?sort=name", jobLine},
+		{"job list, by last run", "/jobs?sort=last", jobLine},
+		{"job list, by duration", "/jobs?sort=duration", jobLine},
+		{"job list, a text", "/jobs?q=old+77", jobLine},
+		{"job list, running", "/jobs?status=running", jobLine},
+		{"job list, failing", "/jobs?status=failing", ""},
+		{"job page", "/jobs/17", `data-testid="job-strip"`},
+		{"job form", "/jobs/17/edit", `name="param"`},
+		{"search (Ctrl-K)", "/search?q=old", ""},
+		{"executors", "/executors", ""},
+		{"system", "/system", ""},
+		{"audit", "/audit", ""},
 	} {
 		first, p50, most, err := c.ask(ctx, client, s.nodes[0].url+page.path, page.shows)
 		if err != nil {
@@ -140,9 +159,11 @@ func login(ctx context.Context, center string) (*http.Client, error) {
 
 // fill writes runs of a thousand jobs over 30 days, 10,000 in one statement.
 func (c *HistoryCmd) fill(ctx context.Context, s *site) error {
-	jobs := make([]jobRow, 1000)
+	jobs := make([]jobRow, max(1000, c.Jobs))
+	next := time.Now().UTC().Truncate(time.Minute).Add(12 * time.Hour) // none of them fires meanwhile
+	daily := fmt.Sprintf("0 %d %d * * ?", next.Minute(), next.Hour())
 	for i := range jobs {
-		jobs[i] = jobRow{name: fmt.Sprintf("old %d", i), kind: "CRON", conf: "0 0 3 * * ?", misfire: "DO_NOTHING", route: "ROUND", handler: handlerCount}
+		jobs[i] = jobRow{name: fmt.Sprintf("old %d", i), kind: "CRON", conf: daily, status: i % 2, next: next.UnixMilli(), misfire: "DO_NOTHING", route: "ROUND", handler: handlerCount}
 	}
 	ids, err := insertJobs(ctx, s.db, s.group, jobs)
 	if err != nil {
