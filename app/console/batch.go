@@ -105,6 +105,14 @@ func (c *Console) jobDoer(r *request, do string) (doer, bool) {
 	}}, true
 }
 
+// exportOf names the jobs of a batch in an address: all of a filter by the filter.
+func (c *Console) exportOf(r *request, ids []int64) string {
+	if r.FormValue("all") == "1" {
+		return r.FormValue("filter") // was read already
+	}
+	return url.Values{"ids": {idText(ids)}}.Encode()
+}
+
 // jobBatch does something to many jobs and says what became of each. What cannot be taken
 // back is asked about first, and what they get is asked for.
 func (c *Console) jobBatch(r *request) error {
@@ -132,6 +140,8 @@ func (c *Console) jobBatch(r *request) error {
 			return c.askBatch(r, v, do, ids)
 		case do == "change":
 			return c.drawChange(r, v, ids)
+		case do == "export":
+			return r.goTo(c.path("/jobs/export?" + c.exportOf(r, ids)))
 		}
 		value := ""
 		if slices.Contains(jobs.JobChanges(), do) {

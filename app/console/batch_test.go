@@ -58,3 +58,16 @@ func TestManyAtOnce(t *testing.T) {
 	d = s.doc(post("/runs/batch", map[string][]string{"id": {"7", "8"}, "do": {"retry"}}))
 	require.Equal(t, "/runs/77", testid(d, "batch-line").Find("a").AttrOr("href", ""))
 }
+
+func TestExportOfTicked(t *testing.T) {
+	s := newSite(t).login("admin")
+	res := s.do(http.MethodPost, "/jobs/batch", map[string][]string{"id": {"1001", "1002", "1003", "1019"}, "do": {"export"}}, "HX-Request", "true")
+	to := res.Header.Get("HX-Redirect")
+	require.Equal(t, "/jobs/export?ids=1001-1003%2C1019", to)
+	require.Equal(t, http.StatusOK, s.get(to).StatusCode)
+	require.Equal(t, []int{1001, 1002, 1003, 1019}, s.fake.exported.IDs)
+	res = s.do(http.MethodPost, "/jobs/batch", map[string][]string{"all": {"1"}, "filter": {"q=nightly&status=running"}, "do": {"export"}})
+	require.Equal(t, "/jobs/export?q=nightly&status=running", res.Header.Get("Location"))
+	require.Equal(t, http.StatusNotFound, s.get("/jobs/export?ids=99999999999").StatusCode, "no job: not all of them")
+	require.Equal(t, http.StatusUnprocessableEntity, s.get("/jobs/export?ids=x").StatusCode)
+}

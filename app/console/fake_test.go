@@ -20,6 +20,7 @@ type fake struct {
 	users    []model.User
 	groups   []model.Group
 	jobs     []model.Job
+	exported model.JobFilter
 	timeline jobs.TimelineInput // as it was asked last
 	runs     []model.Run
 	notes    map[int]string

@@ -9,7 +9,8 @@ import (
 
 // Files are tested with the real use cases (app/files_test.go); the fake says who asked.
 
-func (f *fake) ExportJobs(_ context.Context, a model.Actor, _ model.JobFilter) ([]model.JobDoc, error) {
+func (f *fake) ExportJobs(_ context.Context, a model.Actor, m model.JobFilter) ([]model.JobDoc, error) {
+	f.exported = m
 	return nil, f.note("export %s", a.Name)
 }
 

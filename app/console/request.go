@@ -207,6 +207,11 @@ func (r *request) leave(to, text string) error {
 
 func (r *request) leaveWith(to string, toast views.Toast) error {
 	r.c.putFlash(r, toast)
+	return r.goTo(to)
+}
+
+// goTo leads to another address, or lets the browser take a file from there.
+func (r *request) goTo(to string) error {
 	if r.htmx() {
 		r.Response().Header().Set("HX-Redirect", to)
 		return r.NoContent(http.StatusNoContent)

@@ -36,7 +36,20 @@ const (
 
 // jobExport gives the jobs of the current filter as a file.
 func (c *Console) jobExport(r *request) error {
-	docs, err := c.svc.ExportJobs(r.Request().Context(), r.actor(), jobFilter(r, bindJobFilter(r)))
+	f := jobFilter(r, bindJobFilter(r))
+	ids, err := readIDs(r.QueryParam("ids"))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if id <= model.MaxID { // others are no jobs
+			f.IDs = append(f.IDs, int(id))
+		}
+	}
+	if len(ids) > 0 && len(f.IDs) == 0 {
+		return model.Errf(model.CodeNotFound, "error.not_found")
+	}
+	docs, err := c.svc.ExportJobs(r.Request().Context(), r.actor(), f)
 	if err != nil {
 		return err
 	}
