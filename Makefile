@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean \
-	bench bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-history
+	bench bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-history
 
 # Distributions hide servers from ordinary users.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
@@ -51,7 +51,7 @@ screenshots: setup ## take the pictures in docs/images again
 	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^TestScreenshots$$' ./e2e
 
 # The figures of docs/benchmarks.md; each takes minutes.
-bench: bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-history ## all proofs and measurements
+bench: bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-history ## all proofs and measurements
 
 bench-checker: setup ## made exactly once? 10 minutes, 3 nodes on MariaDB, every fault that can be mixed
 	go run ./bench --nodes 3 checker --duration 10m
@@ -79,6 +79,9 @@ bench-overload: setup ## a minute at 150 % of what the machine sustains, then 30
 
 bench-scale: setup ## one scan beside up to a million stored jobs
 	go run ./bench scale
+
+bench-batch: setup ## ten thousand jobs stopped and started in the console while others run
+	go run ./bench batch
 
 bench-history: setup ## the pages with ten million stored runs
 	go run ./bench history

@@ -22,6 +22,7 @@ type cli struct {
 	Dead       DeadCmd       `cmd:"" help:"Jobs whose executor has no address beside living ones."`
 	Overload   OverloadCmd   `cmd:"" help:"More than the machine sustains for a while: when is the backlog gone?"`
 	Scale      ScaleCmd      `cmd:"" help:"The cost of a scan with few and with a million stored jobs."`
+	Batch      BatchCmd      `cmd:"" help:"Ten thousand jobs stopped in the console while others run."`
 	History    HistoryCmd    `cmd:"" help:"The pages with millions of stored runs."`
 }
 
