@@ -45,53 +45,47 @@ func (s *Service) Load(ctx context.Context, actor model.Actor) (Load, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Jobs = len(list)
-	ctx, cancel := context.WithTimeout(ctx, loadBudget)
+	counting, cancel := context.WithTimeout(ctx, loadBudget)
 	defer cancel()
-	// Jobs with one schedule are counted together.
-	alike := map[string][]model.Job{}
-	for _, j := range list {
-		if j.ScheduleType == model.ScheduleFixRate {
-			l.addFixed(&j, now)
+	end := from.Add(loadMinutes * time.Minute)
+	for _, c := range list {
+		l.Jobs += c.Jobs
+		if c.Type == model.ScheduleFixRate {
+			l.addFixed(c, now)
 			continue
 		}
-		alike[j.ScheduleConf] = append(alike[j.ScheduleConf], j)
-	}
-	for conf, of := range alike {
-		if ctx.Err() != nil {
-			l.Left += len(of)
+		if counting.Err() != nil {
+			l.Left += c.Jobs
 			continue
 		}
-		sched, err := cron.Parse(conf)
+		sched, err := cron.Parse(c.Conf)
 		if err != nil {
 			continue // quarantined as soon as it is planned
 		}
-		end := from.Add(loadMinutes * time.Minute)
 		for at := sched.Next(now); !at.IsZero() && at.Before(end); at = sched.Next(at) {
-			l.Minutes[int(at.Sub(from)/time.Minute)] += float64(len(of))
+			l.Minutes[int(at.Sub(from)/time.Minute)] += float64(c.Jobs)
 		}
 	}
 	for _, n := range l.Minutes {
 		l.Total += n
 	}
-	l.peaks(list)
-	return l, nil
+	return l, s.peaks(ctx, actor, &l, list)
 }
 
-// addFixed counts a job of a fixed rate.
-func (l *Load) addFixed(j *model.Job, now time.Time) {
-	rate, err := cron.ParseFixedRate(j.ScheduleConf)
+// addFixed counts jobs of a fixed rate.
+func (l *Load) addFixed(c model.ScheduleCount, now time.Time) {
+	rate, err := cron.ParseFixedRate(c.Conf)
 	if err != nil {
 		return
 	}
-	next := time.UnixMilli(j.NextMS)
+	next := time.UnixMilli(c.NextMS)
 	every := rate.Next(next).Sub(next)
 	if every <= 0 { // beyond the end of time
 		return
 	}
 	if every < time.Minute {
 		for i := int(now.Sub(l.From) / time.Minute); i < len(l.Minutes); i++ {
-			l.Minutes[i] += float64(time.Minute) / float64(every)
+			l.Minutes[i] += float64(c.Jobs) * float64(time.Minute) / float64(every)
 		}
 		return
 	}
@@ -99,14 +93,14 @@ func (l *Load) addFixed(j *model.Job, now time.Time) {
 		next = next.Add(now.Sub(next).Truncate(every) + every)
 	}
 	for i := int(next.Sub(l.From) / time.Minute); i < len(l.Minutes); i = int(next.Sub(l.From) / time.Minute) {
-		l.Minutes[i]++
+		l.Minutes[i] += float64(c.Jobs)
 		next = next.Add(every)
 	}
 }
 
 // peaks names the fullest minutes and what fires in them. Where all minutes are alike
 // there is none.
-func (l *Load) peaks(list []model.Job) {
+func (s *Service) peaks(ctx context.Context, actor model.Actor, l *Load, list []model.ScheduleCount) error {
 	mean := l.Total / float64(len(l.Minutes))
 	order := make([]int, len(l.Minutes))
 	for i := range order {
@@ -118,27 +112,26 @@ func (l *Load) peaks(list []model.Job) {
 			l.Peaks = append(l.Peaks, Peak{At: l.From.Add(time.Duration(i) * time.Minute), Fires: l.Minutes[i]})
 		}
 	}
-	fires := map[string][]int{} // the peaks in which a schedule fires
-	for _, j := range list {
-		if j.ScheduleType == model.ScheduleFixRate {
+	confs := make([][]string, len(l.Peaks)) // what fires in each
+	for _, c := range list {
+		sched, err := cron.Parse(c.Conf)
+		if c.Type == model.ScheduleFixRate || err != nil {
 			continue
 		}
-		in, there := fires[j.ScheduleConf]
-		if !there {
-			if sched, err := cron.Parse(j.ScheduleConf); err == nil {
-				for i, p := range l.Peaks {
-					if next := sched.Next(p.At.Add(-time.Second)); !next.IsZero() && next.Before(p.At.Add(time.Minute)) {
-						in = append(in, i)
-					}
-				}
-			}
-			fires[j.ScheduleConf] = in
-		}
-		for _, i := range in {
+		for i := range l.Peaks {
 			p := &l.Peaks[i]
-			if p.Of++; len(p.Jobs) < peakNames {
-				p.Jobs = append(p.Jobs, j)
+			if next := sched.Next(p.At.Add(-time.Second)); !next.IsZero() && next.Before(p.At.Add(time.Minute)) {
+				if p.Of += c.Jobs; len(confs[i]) < peakNames {
+					confs[i] = append(confs[i], c.Conf)
+				}
 			}
 		}
 	}
+	for i := range l.Peaks {
+		var err error
+		if l.Peaks[i].Jobs, err = s.store.JobsOfSchedules(ctx, actor.GroupLimit(), confs[i], peakNames); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -132,6 +132,14 @@ type JobFilter struct {
 	Limit                 int
 }
 
+// ScheduleCount is how many started jobs have a schedule.
+type ScheduleCount struct {
+	Type   ScheduleType
+	Conf   string
+	NextMS int64 // of a fixed rate: the begin of the minute of the next fire, epoch ms
+	Jobs   int
+}
+
 // JobSwitch starts or stops a job as it was read.
 type JobSwitch struct {
 	ID      int

@@ -44,6 +44,12 @@ func BenchmarkJobList(b *testing.B) {
 				require.NoError(b, err)
 			}
 		})
+		b.Run(engine+"/schedules", func(b *testing.B) {
+			for b.Loop() {
+				_, err := st.RunningSchedules(b.Context(), nil)
+				require.NoError(b, err)
+			}
+		})
 		b.Run(engine+"/tags", func(b *testing.B) {
 			for b.Loop() {
 				list, err := st.Tags(b.Context(), nil, 200)
