@@ -12,12 +12,15 @@ import (
 // reportDays is how many days the dashboard shows.
 const reportDays = 7
 
+// mostDays is how many days the dashboard shows at most.
+const mostDays = 366
+
 // goneShown is how long a node that is gone stays in sight.
 const goneShown = time.Hour
 
 // Dashboard gathers the landing page. Numbers of runs come from the ledger; it counts
 // the whole center, so only who sees all runs gets them.
-func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, error) {
+func (s *Service) Dashboard(ctx context.Context, actor model.Actor, days model.DayRange) (Dashboard, error) {
 	var d Dashboard
 	var err error
 	if d.Jobs, err = s.store.CountJobs(ctx, model.JobFilter{Groups: actor.GroupLimit()}); err != nil {
@@ -28,8 +31,16 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor) (Dashboard, 
 		if d.RunsTotal, err = s.store.RunsTotal(ctx); err != nil {
 			return d, err
 		}
-		if err := s.days(ctx, &d); err != nil {
+		if d.Days, err = s.days(ctx, s.dayRange(days)); err != nil {
 			return d, err
+		}
+		today := model.Day(s.Now(), 0)
+		if i := slices.IndexFunc(d.Days, func(l model.Ledger) bool { return l.Day == today }); i >= 0 {
+			d.Today = d.Days[i]
+		} else if only, err := s.days(ctx, model.DayRange{First: today, Last: today}); err != nil {
+			return d, err
+		} else {
+			d.Today = only[0]
 		}
 	}
 	if err := s.troubles(ctx, actor, &d); err != nil {
@@ -109,19 +120,43 @@ func (s *Service) troubles(ctx context.Context, actor model.Actor, d *Dashboard)
 	return nil
 }
 
-// days adds the accounts of the last days up; a day without one is zero and not
+// dayRange is a range that can be shown: the last days when it is none, at most mostDays,
+// and nothing that is still to come.
+func (s *Service) dayRange(r model.DayRange) model.DayRange {
+	today := model.Day(s.Now(), 0)
+	first, err := time.Parse(time.DateOnly, r.First)
+	last, err2 := time.Parse(time.DateOnly, r.Last)
+	if err != nil || err2 != nil || last.Before(first) || r.First > today || first.Year() < 1970 {
+		return model.DayRange{First: model.Day(s.Now(), 1-reportDays), Last: today}
+	}
+	if r.Last > today {
+		r.Last = today
+		last, _ = time.Parse(time.DateOnly, today)
+	}
+	if last.Sub(first) >= mostDays*24*time.Hour {
+		r.First = last.AddDate(0, 0, 1-mostDays).Format(time.DateOnly)
+	}
+	return r
+}
+
+// startOf is the begin of a day of the center that is known to be one.
+func (s *Service) startOf(day string) time.Time {
+	d, _ := time.Parse(time.DateOnly, day)
+	return model.DayStart(time.Date(d.Year(), d.Month(), d.Day(), 12, 0, 0, 0, s.loc), 0)
+}
+
+// days adds the accounts of some days up; a day without one is zero and not
 // missing. Days from before there was a ledger, or of a Java admin alone, are shown by
 // the daily report.
-func (s *Service) days(ctx context.Context, d *Dashboard) error {
-	last := s.Now()
-	first := model.DayStart(last, 1-reportDays)
+func (s *Service) days(ctx context.Context, of model.DayRange) (out []model.Ledger, err error) {
+	first, last := s.startOf(of.First), s.startOf(of.Last)
 	lines, err := s.store.Ledger(ctx, first, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reports, err := s.store.Report(ctx, first, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	byDay := map[string][]model.Fires{}
 	for _, l := range lines {
@@ -133,14 +168,14 @@ func (s *Service) days(ctx context.Context, d *Dashboard) error {
 		l.Expected = l.Succeeded + l.Failed + l.Open + l.NotSent
 		reported[r.Day] = l
 	}
-	for i := reportDays - 1; i >= 0; i-- {
-		key := model.Day(last, -i)
+	day, _ := time.Parse(time.DateOnly, of.First) // was read above
+	for key := of.First; key <= of.Last; key = day.Format(time.DateOnly) {
 		l := model.NewLedger(key, byDay[key])
 		if other, known := reported[key]; known && len(byDay[key]) == 0 {
 			l = other
 		}
-		d.Days = append(d.Days, l)
+		out = append(out, l)
+		day = day.AddDate(0, 0, 1)
 	}
-	d.Today = d.Days[len(d.Days)-1]
-	return nil
+	return out, nil
 }

@@ -25,7 +25,7 @@ func TestDashboardShowsWhatOneMaySee(t *testing.T) {
 		require.NoError(t, err)
 	}
 	olga := model.Actor{UserID: 4, Name: "olga", Groups: []int{w.group.ID}}
-	d, err := w.Dashboard(t.Context(), olga)
+	d, err := w.Dashboard(t.Context(), olga, model.DayRange{})
 	require.NoError(t, err)
 	require.Equal(t, 1, d.Jobs.All)
 	require.Equal(t, 1, d.NodesKnown)
@@ -40,7 +40,7 @@ func TestDashboardShowsWhatOneMaySee(t *testing.T) {
 	require.Empty(t, d.Days)
 	require.Zero(t, d.Today.Expected)
 	require.Zero(t, d.RunsTotal)
-	all, err := w.Dashboard(t.Context(), admin())
+	all, err := w.Dashboard(t.Context(), admin(), model.DayRange{})
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 3, 2, 2, 7}, []int{all.Jobs.All, all.NodesKnown, len(all.Troubles), len(all.Next), len(all.Days)})
 	require.EqualValues(t, 2, all.Today.Expected)
@@ -56,7 +56,7 @@ func TestAttentionIsForFires(t *testing.T) {
 		require.NoError(t, err)
 	}
 	failed := func() (ids []int64) {
-		d, err := w.Dashboard(t.Context(), admin())
+		d, err := w.Dashboard(t.Context(), admin(), model.DayRange{})
 		require.NoError(t, err)
 		for _, x := range d.Troubles {
 			ids = append(ids, x.Last.ID)
@@ -71,4 +71,27 @@ func TestAttentionIsForFires(t *testing.T) {
 	require.NoError(t, err)
 	fail(list[0].ID)
 	require.Equal(t, []int64{list[0].ID}, failed())
+}
+
+func TestDaysOfTheDashboard(t *testing.T) {
+	w := newWorld(t) // it is 1 January 2026
+	days := func(first, last string) (out []string) {
+		t.Helper()
+		d, err := w.Dashboard(t.Context(), admin(), model.DayRange{First: first, Last: last})
+		require.NoError(t, err)
+		require.Equal(t, "2026-01-01", d.Today.Day, "whatever days are shown")
+		for _, l := range d.Days {
+			out = append(out, l.Day)
+		}
+		return out
+	}
+	week := days("", "")
+	require.Equal(t, []string{"2025-12-26", "2026-01-01"}, []string{week[0], week[6]})
+	require.Equal(t, []string{"2025-12-31"}, days("2025-12-31", "2025-12-31"))
+	require.Len(t, days("2025-12-01", "2025-12-31"), 31)
+	require.Equal(t, "2026-01-01", days("2025-12-30", "2026-02-01")[2], "nothing that is still to come")
+	require.Len(t, days("1999-01-01", "2026-01-01"), 366)
+	for _, bad := range [][2]string{{"2026-01-02", "2026-01-03"}, {"2025-12-31", "2025-12-01"}, {"x", "2026-01-01"}, {"2025-02-30", "2025-03-01"}, {"0000-01-01", "0000-01-02"}} {
+		require.Equal(t, week, days(bad[0], bad[1]), "%v: the usual ones", bad)
+	}
 }

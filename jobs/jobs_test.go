@@ -322,7 +322,7 @@ func TestDashboardFillsTheDays(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.RunNow(t.Context(), admin(), w.add(t, nil), jobs.RunInput{})
 	require.NoError(t, err)
-	d, err := w.Dashboard(t.Context(), admin())
+	d, err := w.Dashboard(t.Context(), admin(), model.DayRange{})
 	require.NoError(t, err)
 	require.Len(t, d.Days, 7)
 	require.Equal(t, "2025-12-26", d.Days[0].Day)
@@ -346,7 +346,7 @@ func TestDashboardShowsNodesThatAreGone(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, end())
-	d, err := w.Dashboard(t.Context(), admin())
+	d, err := w.Dashboard(t.Context(), admin(), model.DayRange{})
 	require.NoError(t, err)
 	require.Len(t, d.Centers, 2)
 	require.Equal(t, model.NodeAlive, d.Centers[0].State())

@@ -19,3 +19,6 @@ func Day(t time.Time, days int) string {
 	y, m, d := t.Date()
 	return time.Date(y, m, d+days, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
+
+// DayRange is some days one after the other, named as Day does; zero = the usual ones.
+type DayRange struct{ First, Last string }

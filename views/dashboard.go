@@ -13,6 +13,7 @@ type Dashboard struct {
 	RunsTotal  int64
 	Today      model.Ledger
 	Days       []model.Ledger // empty for people who do not see all executors
+	Range      string         // preset of the days, "" = the last seven, custom = two dates
 	NodesAlive int
 	NodesKnown int
 	Troubles   []Trouble
@@ -117,31 +118,89 @@ func (v Dashboard) dayURL(d model.Ledger, status model.RunStatus) string {
 	return v.fires(d, status, "")
 }
 
+// DayRanges are the periods on offer for the days.
+func DayRanges() []string {
+	return []string{"", "today", "yesterday", "month", "lastmonth", "30days", "custom"}
+}
+
+// SelfURL is the address of this page with its days.
+func (v Dashboard) SelfURL() string {
+	if v.Range != "custom" || len(v.Days) == 0 {
+		return v.URL("/", "range", v.Range)
+	}
+	return v.URL("/", "range", v.Range, "from", v.Days[0].Day, "to", v.Days[len(v.Days)-1].Day)
+}
+
+// slice is a part of the ring: fires of one class of all days.
+type slice struct {
+	Class, Dot, Label, Number, Percent, URL string
+	Length, Offset                          string // of the ring, in percent
+	Part                                    float64
+}
+
+// ring adds the days up, by class.
+func (v Dashboard) ring() []slice {
+	var sum model.Ledger
+	attempts := false
+	for _, d := range v.Days {
+		sum.Succeeded, sum.Failed, sum.Open, sum.NotSent = sum.Succeeded+d.Succeeded, sum.Failed+d.Failed, sum.Open+d.Open, sum.NotSent+d.NotSent
+		attempts = attempts || d.Attempts
+	}
+	all := max(1, sum.Succeeded+sum.Failed+sum.Open+sum.NotSent)
+	var out []slice
+	offset := 25.0 // begins at the top
+	for _, part := range []struct {
+		n          int64
+		class, dot string
+		status     model.RunStatus
+	}{{sum.Succeeded, "b-ok", "ok", model.RunsSucceeded}, {sum.Failed, "b-bad", "bad", model.RunsFailed}, {sum.Open, "b-open", "open", model.RunsOpen}, {sum.NotSent, "b-missed", "missed", model.RunsMissed}} {
+		share := 100 * float64(part.n) / float64(all)
+		one := slice{
+			Class: part.class, Dot: part.dot, Label: statusLabel(v.Page, part.status), Number: v.L.Number(part.n), Percent: v.L.Percent(int(part.n), int(all)),
+			Length: decimal(share) + " " + decimal(100-share), Offset: decimal(offset), Part: share,
+		}
+		if !attempts && len(v.Days) > 0 { // rows of others are no fires: they are listed by the day
+			one.URL = v.firesBetween(v.Days[0].Day, v.Days[len(v.Days)-1].Day, part.status, "", "1")
+		}
+		out = append(out, one)
+		if offset -= share; offset < 0 {
+			offset += 100
+		}
+	}
+	return out
+}
+
 func (v Dashboard) fires(d model.Ledger, status model.RunStatus, reason string) string {
-	center := v.Center
-	if center == nil {
-		center = v.Now.Location()
-	}
-	at, err := time.ParseInLocation(time.DateOnly, d.Day, center)
-	if err != nil {
-		return v.URL("/runs")
-	}
-	zone := v.Now.Location()
-	const local = "2006-01-02T15:04:05"
 	fires := "1"
 	if d.Attempts {
 		fires = ""
 	}
-	return v.URL("/runs", "preset", "custom", "from", at.In(zone).Format(local), "to", at.AddDate(0, 0, 1).In(zone).Format(local),
+	return v.firesBetween(d.Day, d.Day, status, reason, fires)
+}
+
+// firesBetween lists the runs of some days of the center, as times of the person.
+func (v Dashboard) firesBetween(first, last string, status model.RunStatus, reason, fires string) string {
+	center := v.Center
+	if center == nil {
+		center = v.Now.Location()
+	}
+	from, err := time.ParseInLocation(time.DateOnly, first, center)
+	to, err2 := time.ParseInLocation(time.DateOnly, last, center)
+	if err != nil || err2 != nil {
+		return v.URL("/runs")
+	}
+	const local = "2006-01-02T15:04:05"
+	zone := v.Now.Location()
+	return v.URL("/runs", "preset", "custom", "from", from.In(zone).Format(local), "to", to.AddDate(0, 0, 1).In(zone).Format(local),
 		"status", string(status), "reason", reason, "fires", fires)
 }
 
 // Geometry of the day chart in user units.
 const (
 	chartLeft   = 8
-	chartRight  = 46 // the scales: the newest days are beside them, also where only those are seen
-	chartPitch  = 84
-	chartBar    = 40
+	chartRight  = 46     // the scales: the newest days are beside them, also where only those are seen
+	chartWidth  = 7 * 84 // of all days
+	chartBar    = 40     // the widest
 	upperTop    = 12
 	upperBottom = 152
 	lowerTop    = 204
@@ -151,7 +210,7 @@ const (
 
 type dayBar struct {
 	Label, Title, URL string
-	X, Mid            string
+	X, Mid, W         string
 	Parts             []dayPart // success and in progress
 	Bad               []dayPart // failed and missed, own scale
 }
@@ -159,6 +218,7 @@ type dayBar struct {
 // dayPart is a part of a bar: fires of one class and where they are listed.
 type dayPart struct {
 	bar
+	W          string
 	Title, URL string
 	N          int64
 }
@@ -200,12 +260,19 @@ func (v Dashboard) chart() dayChart {
 	}
 	c := dayChart{
 		Upper: ticks(top, upperTop, upperBottom), Lower: []tick{{itoa(lowerBottom), "0"}, {itoa(lowerTop), v.short(low)}},
-		Width: itoa(chartLeft + len(v.Days)*chartPitch + chartRight), Axis: itoa(chartLeft + len(v.Days)*chartPitch + 6), End: itoa(chartLeft + len(v.Days)*chartPitch),
+		Width: itoa(chartLeft + chartWidth + chartRight), Axis: itoa(chartLeft + chartWidth + 6), End: itoa(chartLeft + chartWidth),
 	}
+	pitch := float64(chartWidth) / float64(max(1, len(v.Days)))
+	width := min(chartBar, pitch*0.6)
+	every := (len(v.Days) + 13) / 14 // labels that have room
 	for i, d := range v.Days {
-		x := chartLeft + i*chartPitch + (chartPitch-chartBar)/2
+		x := chartLeft + float64(i)*pitch + (pitch-width)/2
+		label := v.dayLabel(d.Day)
+		if (len(v.Days)-1-i)%every != 0 {
+			label = ""
+		}
 		b := dayBar{
-			Label: v.dayLabel(d.Day), X: itoa(x), Mid: itoa(x + chartBar/2),
+			Label: label, X: decimal(x), Mid: decimal(x + width/2), W: decimal(width),
 			Title: v.T("dash.day_title", "Day", d.Day, "Succeeded", v.L.Number(d.Succeeded),
 				"Failed", v.L.Number(d.Failed), "Running", v.L.Number(d.Open),
 				"Missed", v.L.Number(d.NotSent)),
@@ -218,7 +285,7 @@ func (v Dashboard) chart() dayChart {
 				h = max(h, 2) // what exists is visible
 			}
 			return dayPart{
-				bar: bar{X: itoa(x), Y: decimal(bottom - h), H: decimal(h), Class: class}, N: int64(n), URL: v.dayURL(d, status),
+				bar: bar{X: decimal(x), Y: decimal(bottom - h), H: decimal(h), Class: class}, W: decimal(width), N: int64(n), URL: v.dayURL(d, status),
 				Title: d.Day + " · " + statusLabel(v.Page, status) + " " + v.L.Number(int64(n)),
 			}, bottom - h
 		}
@@ -249,4 +316,12 @@ func (v Dashboard) dayLabel(day string) string {
 		return day[5:]
 	}
 	return day
+}
+
+// word names a preset in a key: the usual one has no name in the address.
+func word(preset string) string {
+	if preset == "" {
+		return "week"
+	}
+	return preset
 }

@@ -20,6 +20,7 @@ type fake struct {
 	users    []model.User
 	groups   []model.Group
 	jobs     []model.Job
+	days     model.DayRange // of the dashboard, as they were asked last
 	exported model.JobFilter
 	timeline jobs.TimelineInput // as it was asked last
 	runs     []model.Run
@@ -515,7 +516,8 @@ func (f *fake) DeleteExecutor(_ context.Context, _ model.Actor, id int) error {
 	return f.note("delete executor %d", id)
 }
 
-func (f *fake) Dashboard(_ context.Context, a model.Actor) (jobs.Dashboard, error) {
+func (f *fake) Dashboard(_ context.Context, a model.Actor, days model.DayRange) (jobs.Dashboard, error) {
+	f.days = days
 	d := jobs.Dashboard{
 		Jobs: model.JobCounts{All: 248, Running: 221, Stopped: 27}, RunsTotal: 1204881, NodesAlive: 37, NodesKnown: 38,
 		Centers: []model.Node{{Name: "carillon-1", Version: "1.0.0", StartedMS: f.now.Add(-76 * time.Hour).UnixMilli(), BeatMS: f.now.UnixMilli()}, {Name: "carillon-2", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), BeatMS: f.now.Add(-time.Second).UnixMilli(), SilentMS: 1000}, {Name: "carillon-3", Version: "1.0.0", StartedMS: f.now.Add(-3 * time.Hour).UnixMilli(), SilentMS: 41_000}},
