@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help build demo test unit race verify generate vendor-static screenshots setup image clean \
+.PHONY: help build demo test unit race verify generate vendor-static screenshots pictures weigh setup image clean \
 	bench bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-history
 
 # Distributions hide servers from ordinary users.
@@ -49,6 +49,14 @@ vendor-static: ## fetch the third-party browser files again (needs npm)
 screenshots: setup ## take the pictures in docs/images again
 	mkdir -p docs/images
 	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^TestScreenshots$$' ./e2e
+
+# PICTURES is the folder, OF a pattern for the names: make pictures OF='^runs.*en.*390'
+PICTURES ?= dist/pictures
+pictures: setup ## every page, dialog and menu: two languages, light and dark, three widths (PICTURES=folder OF=pattern)
+	CARILLON_PICTURES="$(abspath $(PICTURES))" CARILLON_PICTURES_OF='$(OF)' go test -tags screenshots -count=1 -v -timeout=60m -run '^TestPictures$$' ./e2e
+
+weigh: setup ## bytes, requests, layout shift and server times of every page of the demo, as a table (six minutes)
+	go test -tags screenshots -count=1 -v -timeout=20m -run '^TestWeigh$$' ./e2e
 
 # The figures of docs/benchmarks.md; each takes minutes.
 bench: bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-history ## all proofs and measurements

@@ -4,9 +4,11 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -15,45 +17,60 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// TestPictures takes pictures of dashboard, run list, job page and one run of each reason, in three
-// languages, wide and narrow, light and dark, for people to look at:
+// TestPictures takes pictures of every page, dialog and menu for people to look at: Chinese
+// and English, light and dark, 1440, 1024 and 390 px wide. Names are place-language-theme-width.
+// CARILLON_PICTURES_OF takes those whose name matches a pattern alone.
 //
-//	CARILLON_PICTURES=/tmp/pictures go test -tags screenshots -run TestPictures ./e2e
+//	make pictures PICTURES=/tmp/pictures OF='^runs.*en.*390'
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("CARILLON_PICTURES")
 	if dir == "" { // the pictures of the documents are another matter
 		return
 	}
+	of := regexp.MustCompile(os.Getenv("CARILLON_PICTURES_OF"))
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	w, st := seededWorld(t)
-	pages := map[string]string{"dashboard": "/", "runs": "/runs?fires=1", "failed": "/runs?status=failed", "missed": "/runs?status=missed", "planned": "/runs/1",
-		"job": "/jobs/1", "job-run": "/jobs/1/run", "job-delete": "/jobs/1/delete", "job-note": "/jobs/1/note"}
+	s := newStage(t)
+	pages := s.pages()
 	for _, r := range model.Reasons() {
-		list, err := st.Runs(t.Context(), model.RunFilter{Reason: r.Code, Limit: 1})
+		list, err := s.store.Runs(t.Context(), model.RunFilter{Reason: r.Code, Limit: 1})
 		require.NoError(t, err)
 		require.NotEmpty(t, list, r.Code)
-		pages["run-"+r.Code] = fmt.Sprintf("/runs/%d", list[0].ID)
+		pages["reason-"+r.Code] = fmt.Sprintf("/runs/%d", list[0].ID)
 	}
-	open, err := st.Runs(t.Context(), model.RunFilter{Status: model.RunsOpen, Limit: 9})
-	require.NoError(t, err)
-	for _, r := range open {
-		pages["open-"+string(r.Result())] = fmt.Sprintf("/runs/%d", r.ID)
+	scenes := []scene{}
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		scenes = append(scenes, scene{name, pages[name], func(*person) {}, "h1 >> nth=0"})
 	}
-	for _, locale := range []string{"zh-CN", "zh-TW", "en-US"} {
+	scenes = append(scenes, s.scenes()...)
+	taken := 0
+	for language, locale := range map[string]string{"zh": "zh-CN", "en": "en-US"} {
 		for _, theme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
-			p := w.someone(scheme(theme), func(o *playwright.BrowserNewContextOptions) { o.Locale = playwright.String(locale) })
-			for name, path := range pages {
-				if strings.HasPrefix(name, "run-") && *theme == *playwright.ColorSchemeDark {
-					continue
+			for _, width := range []int{1440, 1024, 390} {
+				size := &playwright.Size{Width: width, Height: map[int]int{1440: 900, 1024: 768, 390: 844}[width]}
+				shape := func(o *playwright.BrowserNewContextOptions) {
+					o.Locale, o.Viewport, o.ReducedMotion = playwright.String(locale), size, playwright.ReducedMotionReduce
 				}
-				for _, width := range []int{1280, 390} {
-					require.NoError(t, p.page.SetViewportSize(width, 820))
-					p.doOpen(path)
-					file := fmt.Sprintf("%s-%s-%s-%d.png", name, locale, *theme, width)
-					_, err := p.page.Screenshot(playwright.PageScreenshotOptions{Path: playwright.String(filepath.Join(dir, file)), FullPage: playwright.Bool(name != "failed" && name != "missed" && name != "runs")})
+				somebody, visitor := s.someone(scheme(theme), shape), s.visitor(scheme(theme), shape)
+				somebody.expectProblem("404")
+				for _, scene := range append([]scene{{"login", "/login", func(*person) {}, "#name"}}, scenes...) {
+					name := fmt.Sprintf("%s-%s-%s-%d", scene.name, language, *theme, width)
+					if !of.MatchString(name) {
+						continue
+					}
+					p := somebody
+					if scene.name == "login" {
+						p = visitor
+					}
+					p.play(scene)
+					_, err := p.page.Screenshot(playwright.PageScreenshotOptions{
+						Path: playwright.String(filepath.Join(dir, name+".png")), FullPage: playwright.Bool(p.above() == ""),
+						Timeout: playwright.Float(60_000),
+					})
 					require.NoError(t, err)
+					taken++
 				}
 			}
 		}
 	}
+	t.Logf("%d pictures in %s", taken, dir)
 }

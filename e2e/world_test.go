@@ -42,8 +42,6 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	ctx, cancel := context.WithCancel(context.Background())
-	// The center outlives the executor: results that come last are taken.
 	center, err := app.Start(context.Background(), app.ServeCmd{
 		Listen: "127.0.0.1:0", DatabaseFlags: app.DatabaseFlags{Database: "sqlite:" + t.TempDir() + "/carillon.db", Timezone: "Local"},
 		AccessToken: token, AdminPassword: password, Lang: "zh-Hans", Migrate: true, RetentionDays: 30,
@@ -53,20 +51,28 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, url: strings.TrimSuffix(center.URL, "/")}
 	w.admin = w.logIn()
 	w.adopt()
-	executor := app.ExecutorCmd{
-		Center: []string{w.url}, AppName: appName, Listen: "127.0.0.1:0", AccessToken: token, Data: t.TempDir(),
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- executor.Run(ctx, logger) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ended)
-		require.NoError(t, center.Stop(context.Background()))
-	})
-	w.until("the executor is registered", func() bool {
-		return strings.Contains(w.text("/executors"), `data-testid="node"`)
-	})
+	t.Cleanup(func() { require.NoError(t, center.Stop(context.Background())) })
+	w.startExecutor(logger)
 	return w
+}
+
+// startExecutor starts the process of the sample executor; it has registered when this
+// returns. The center outlives it: results that come last are taken.
+func (w *world) startExecutor(log *slog.Logger) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	executor := app.ExecutorCmd{
+		Center: []string{w.url}, AppName: appName, Listen: "127.0.0.1:0", AccessToken: token, Data: w.t.TempDir(),
+	}
+	nodes := func() int { return strings.Count(w.text("/executors"), `data-testid="node"`) }
+	before := nodes()
+	ended := make(chan error, 1)
+	go func() { ended <- executor.Run(ctx, log) }()
+	w.t.Cleanup(func() {
+		cancel()
+		require.NoError(w.t, <-ended)
+	})
+	w.until("the executor is registered", func() bool { return nodes() > before })
 }
 
 // api makes a call with the access token and returns the answer's data.

@@ -106,9 +106,17 @@ const localLayout = "2006-01-02T15:04"
 
 func (v Timeline) period() string {
 	if v.From.Format(time.DateOnly) == v.To.Add(-time.Second).Format(time.DateOnly) {
-		return v.From.Format("2006-01-02 15:04") + " – " + v.To.Format("15:04")
+		return v.From.Format("2006-01-02 15:04") + " – " + timelineEnd(v.From, v.To)
 	}
 	return v.From.Format("2006-01-02 15:04") + " – " + v.To.Format("2006-01-02 15:04")
+}
+
+// timelineEnd is the clock at the end of a period within one day: midnight is 24:00 of it.
+func timelineEnd(from, to time.Time) string {
+	if to.Day() != from.Day() {
+		return "24:00"
+	}
+	return to.Format("15:04")
 }
 
 // timelineColumn is a part of the scale; it leads to its enlargement.
