@@ -122,12 +122,19 @@ func (c *Console) saveExecutor(r *request, id int, done string, save func(contex
 	for _, name := range []string{"app_name", "title", "address_type", "address_list"} {
 		values[name] = r.FormValue(name)
 	}
+	if r.FormValue("resume") != "" {
+		return c.drawExecutor(r, http.StatusOK, views.ExecutorForm{ID: id, Values: values})
+	}
 	in := jobs.ExecutorInput{AppName: strings.TrimSpace(values["app_name"]), Title: strings.TrimSpace(values["title"])}
-	if values["address_type"] == "1" {
+	switch values["address_type"] {
+	case "0", "":
+	case "1":
 		in.AddressType = model.AddressManual
 		in.AddressList = strings.Join(strings.FieldsFunc(values["address_list"], func(c rune) bool {
 			return c == ',' || c == '\n' || c == '\r' || c == ' ' || c == '\t'
 		}), ",")
+	default:
+		in.AddressType = -1 // the use case says that there is none
 	}
 	err := save(r.Request().Context(), in)
 	if code := model.CodeOf(err); code == model.CodeInvalid || code == model.CodeConflict {

@@ -85,6 +85,9 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		}
 		return n
 	}
+	if wait := get("retry_wait"); wait != "" && wait != views.RetryGrowing && wait != views.RetryFixed {
+		bad.AddField("retry_wait", "field.unknown_value", "Value", wait)
+	}
 	version, err := strconv.ParseInt(get("version"), 10, 64)
 	if err != nil {
 		version = -1 // a conflict with whatever is stored
@@ -158,7 +161,9 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 	}
 	v.Page, v.Groups = r.page("jobs", ""), page.Groups
 	v.Groups = slices.DeleteFunc(v.Groups, func(g model.Group) bool { return !r.actor().May(model.LevelEdit, g.ID) })
-	v.Title = v.Heading()
+	if v.Title = v.Heading(); v.ID == 0 {
+		v.Once = newRequestID()
+	}
 	if v.ID == 0 && len(v.Groups) == 1 && v.Values["group"] == "" {
 		v.Values["group"] = strconv.Itoa(v.Groups[0].ID) // nothing to choose from
 	}
