@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ const (
 // old is the stored job of an edit, nil for a new one.
 func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, old *model.Job) (*model.Job, error) {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	if in.Unread != nil {
+		bad.Fields = maps.Clone(in.Unread.Fields)
+	}
 	j := &model.Job{
 		GroupID: in.GroupID, Name: strings.TrimSpace(in.Name), Author: strings.TrimSpace(in.Author),
 		AlarmEmail: strings.TrimSpace(in.AlarmEmail), ScheduleType: in.ScheduleType, ScheduleConf: strings.TrimSpace(in.ScheduleConf),

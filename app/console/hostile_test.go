@@ -43,6 +43,7 @@ type field struct {
 	kind kind
 	max  int    // characters, bytes of long texts; 0: refused by its syntax, or without a limit of its own
 	must bool   // empty is refused
+	code bool   // control characters may be meant
 	at   string // the field whose message it is, when it is another
 	with string // what else is chosen when it counts, in the encoding of forms
 }
@@ -93,12 +94,13 @@ func typedForms() map[string]typed {
 		"schedule_conf": {kind: strict, max: 128, must: true},
 		"zone":          {kind: choice, at: "schedule_conf"}, "seconds": {kind: number, must: true, with: "schedule_type=FIX_RATE"}, "misfire": {kind: choice}, "misfire_after": {kind: number},
 		"route": {kind: choice}, "block": {kind: choice}, "glue_type": {kind: choice}, "handler": {kind: free, max: 255, must: true},
-		"param": {kind: free, max: 65535}, "timeout": {kind: number}, "retry": {kind: number}, "retry_delay": {kind: number}, "retry_wait": {kind: choice},
-		"glue_source": {kind: free, max: 4 << 20, must: true, with: "glue_type=GLUE_SHELL&glue_remark=first"},
+		"param": {kind: free, max: 65535, code: true}, "timeout": {kind: number}, "retry": {kind: number}, "retry_delay": {kind: number}, "retry_wait": {kind: choice},
+		"glue_source": {kind: free, max: 4 << 20, code: true, must: true, with: "glue_type=GLUE_SHELL&glue_remark=first"},
 		"glue_remark": {kind: free, max: 100, with: "glue_type=GLUE_SHELL&glue_source=echo"},
 		"version":     {kind: meant}, "was": {kind: beside}, "use_cron": {kind: beside}, "resume": {kind: beside}, "take_name": {kind: beside}, "once": {kind: beside},
 	}
 	oldJob := map[string]field{}
+	defer func() { job["version"] = field{kind: beside} }() // there is none yet
 	for name, f := range job {
 		if name == "glue_source" || name == "glue_remark" || name == "glue_type" {
 			f = field{kind: beside} // an edit does not change the run mode
@@ -135,14 +137,14 @@ func typedForms() map[string]typed {
 		"POST /jobs/batch":  {object: "job", form: "do=author&value_author=x&id=:id", fields: changed},
 		"POST /jobs/import": {}, // a file: TestHostileFiles
 		"POST /jobs/:id/code": {object: "script", page: "/jobs/:id/code", form: "glue_source=echo new&glue_remark=second", kept: true, fields: map[string]field{
-			"glue_source": {kind: free, max: 4 << 20, must: true}, "glue_remark": {kind: free, max: 100, must: true}, "version": {kind: meant}, "then": {kind: beside}, "resume": {kind: beside}}},
+			"glue_source": {kind: free, max: 4 << 20, code: true, must: true}, "glue_remark": {kind: free, max: 100, must: true}, "version": {kind: meant}, "then": {kind: beside}, "resume": {kind: beside}}},
 		"POST /jobs/:id/note": {object: "job", page: "/jobs/:id/note", form: "note=n", kept: true, fields: map[string]field{
-			"note": {kind: free, max: 20000}, "seen": {kind: meant}, "resume": {kind: beside}}},
+			"note": {kind: free, max: 20000, code: true}, "seen": {kind: meant}, "resume": {kind: beside}}},
 		"POST /jobs/:id/favourite": {object: "job", form: "on=1", fields: map[string]field{"on": {kind: beside}, "from": {kind: beside}}},
 		"POST /jobs/:id/start":     {object: "job", fields: map[string]field{"from": {kind: beside}}}, "POST /jobs/:id/stop": {object: "job", fields: map[string]field{"from": {kind: beside}}},
 		"POST /jobs/:id/delete": {object: "job", fields: map[string]field{"from": {kind: beside}}},
 		"POST /jobs/:id/run": {object: "job", page: "/jobs/:id/run", kept: true, fields: map[string]field{
-			"param": {kind: free, max: 65535}, "where": {kind: meant}, "address": {kind: strict, with: "where=chosen", at: "address"},
+			"param": {kind: free, max: 65535, code: true}, "where": {kind: meant}, "address": {kind: strict, with: "where=chosen", at: "address"},
 			"addresses": {kind: strict, must: true, with: "where=other&sure=1"}, "sure": {kind: beside}, "from": {kind: beside}, "use": {kind: beside}, "resume": {kind: beside}, "once": {kind: beside}}},
 
 		"POST /filters": {form: "list=jobs&name=x&query=q%3D1", fields: list}, "POST /filters/rename": {form: "list=jobs&old=x&name=y", fields: list, setup: "/filters?list=jobs&name=x&query=q%3D1"},
@@ -367,6 +369,9 @@ func (s *sweep) try(name string, f field, h hostile) {
 		form[k] = v
 	}
 	form[name] = []string{h.value}
+	if s.pattern == "/profile" { // which changes it
+		s.as(who, http.MethodPost, "/preferences", "lang="+map[string]string{"root": "en", "root-hans": "zh-Hans", "root-hant": "zh-Hant"}[who])
+	}
 	if s.f.setup != "" {
 		to, form, _ := strings.Cut(s.f.setup, "?")
 		s.as(who, http.MethodPost, to, form)
@@ -398,7 +403,7 @@ func (s *sweep) try(name string, f field, h hostile) {
 		return
 	}
 	empty := strings.TrimSpace(h.value) == ""
-	bad := !empty && (strings.ContainsAny(h.value, "\x00\x01") || !strings.Contains(h.name, "fits") && f.max > 0 && len([]rune(h.value)) > f.max || strings.Contains(h.name, "UTF-8")) || empty && f.must
+	bad := !empty && ((strings.Contains(h.value, "\x00") || strings.Contains(h.value, "\x01") && !f.code) || !strings.Contains(h.name, "fits") && f.max > 0 && len([]rune(h.value)) > f.max || strings.Contains(h.name, "UTF-8")) || empty && f.must
 	switch {
 	case res.StatusCode == http.StatusRequestEntityTooLarge:
 		assert.Greater(s.t, len(h.value), 1<<20, label)

@@ -85,9 +85,6 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		}
 		return n
 	}
-	if wait := get("retry_wait"); wait != "" && wait != views.RetryGrowing && wait != views.RetryFixed {
-		bad.AddField("retry_wait", "field.unknown_value", "Value", wait)
-	}
 	version, err := strconv.ParseInt(get("version"), 10, 64)
 	if err != nil {
 		version = -1 // a conflict with whatever is stored
@@ -100,6 +97,10 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		TimeoutSec: number("timeout"), RetryCount: number("retry"), RetryDelaySec: number("retry_delay"),
 		RetryGrowing: get("retry_wait") == views.RetryGrowing, MisfireAfterSec: number("misfire_after"), GlueType: model.GlueType(get("glue_type")),
 		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Tags: get("tags"), Version: version,
+	}
+	if wait := get("retry_wait"); wait != "" && wait != views.RetryGrowing && wait != views.RetryFixed {
+		in.Unread = model.Errf(model.CodeInvalid, "error.invalid")
+		in.Unread.AddField("retry_wait", "field.unknown_value", "Value", wait)
 	}
 	if len(bad.Fields) == 0 {
 		return in, values, nil
