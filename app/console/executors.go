@@ -21,9 +21,16 @@ func (c *Console) executorList(r *request) error {
 	v := views.Executors{
 		Page: r.page("executors", r.loc.T("exec.title")), Rows: executorRows(page.Rows), All: len(page.Rows),
 		Unassigned: executorRows(page.Unassigned), Command: c.executorCommand(), Text: searchText(r.QueryParam("q")),
+		Whole: r.queryInt("addresses"),
 	}
 	if v.Text != "" {
-		v.Rows = slices.DeleteFunc(v.Rows, func(row views.ExecutorRow) bool { return !matches(&row, strings.ToLower(v.Text)) })
+		found := v.Rows[:0]
+		for _, row := range v.Rows {
+			if matches(&row, strings.ToLower(v.Text)) {
+				found = append(found, row)
+			}
+		}
+		v.Rows = found
 	}
 	return r.pageOr(http.StatusOK, views.ExecutorsPage(v), views.ExecutorsPanel(v))
 }
