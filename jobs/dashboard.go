@@ -87,6 +87,15 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor, days model.D
 	return d, err
 }
 
+// DayCounts gives the runs per day from the one of from to that of to, only days that had
+// some. They are of the whole center, so only who sees all runs gets them.
+func (s *Service) DayCounts(ctx context.Context, actor model.Actor, from, to time.Time) ([]model.DayCount, error) {
+	if actor.GroupLimit() != nil {
+		return nil, forbidden()
+	}
+	return s.store.Report(ctx, from, to)
+}
+
 const (
 	// mostTroubles is how many failing jobs the dashboard names.
 	mostTroubles = 8

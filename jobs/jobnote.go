@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -47,12 +46,7 @@ func (s *Service) SetJobNote(ctx context.Context, actor model.Actor, id int, tex
 	}
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
-	if len(text) > maxNoteBytes {
-		bad.AddField("note", "field.too_long", "Max", maxNoteBytes)
-	}
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		bad.AddField("note", "field.control_chars")
-	}
+	lines(bad, "note", text, maxNoteBytes)
 	if len(bad.Fields) > 0 {
 		return bad
 	}

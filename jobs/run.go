@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -29,12 +28,8 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 	}
 	param := j.Param
 	if in.Param != nil {
-		if param = *in.Param; len(param) > maxParamBytes {
-			bad.AddField("param", "field.too_long", "Max", maxParamBytes)
-		}
-		if !utf8.ValidString(param) {
-			bad.AddField("param", "field.control_chars")
-		}
+		param = *in.Param
+		lines(bad, "param", param, maxParamBytes)
 	}
 	if len(bad.Fields) > 0 {
 		return 0, bad

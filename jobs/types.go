@@ -37,6 +37,8 @@ type JobInput struct {
 	// Version is the version of the job that was seen when the edit began. Jobs of
 	// other programs have 0 until they are edited here for the first time.
 	Version int64 `json:"version"`
+	// Unread is what of a form could not be read at all: it is refused with the rest.
+	Unread *model.Error `json:"-"`
 }
 
 // RunInput is a run by hand.

@@ -213,6 +213,9 @@ func (s *Service) changePassword(ctx context.Context, u *model.User, old, new, f
 	return err
 }
 
+// CheckPassword says in bad what a new password lacks.
+func CheckPassword(bad *model.Error, field, password string) { checkPassword(bad, field, password) }
+
 func checkPassword(bad *model.Error, field, password string) {
 	if utf8.RuneCountInString(password) < minPassword || len(password) > maxPassword {
 		bad.AddField(field, "field.password", "Min", minPassword, "Max", maxPassword)

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ const (
 // old is the stored job of an edit, nil for a new one.
 func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, old *model.Job) (*model.Job, error) {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	if in.Unread != nil {
+		bad.Fields = maps.Clone(in.Unread.Fields)
+	}
 	j := &model.Job{
 		GroupID: in.GroupID, Name: strings.TrimSpace(in.Name), Author: strings.TrimSpace(in.Author),
 		AlarmEmail: strings.TrimSpace(in.AlarmEmail), ScheduleType: in.ScheduleType, ScheduleConf: strings.TrimSpace(in.ScheduleConf),
@@ -65,12 +69,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		j.GlueSource, j.GlueRemark = "", ""
 		line(bad, "handler", j.Handler, 255, true)
 	}
-	if len(j.Param) > maxParamBytes {
-		bad.AddField("param", "field.too_long", "Max", maxParamBytes)
-	}
-	if !utf8.ValidString(j.Param) {
-		bad.AddField("param", "field.control_chars")
-	}
+	lines(bad, "param", j.Param, maxParamBytes)
 	between(bad, "timeout", j.TimeoutSec, math.MaxInt32)
 	between(bad, "retry", j.RetryCount, maxRetries)
 	between(bad, "retry_delay", j.RetryDelaySec, model.MaxRetryDelaySec)
@@ -86,6 +85,10 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 
 // checkTags gives the tags as they are stored.
 func checkTags(text string, bad *model.Error) string {
+	if !utf8.ValidString(text) { // in lower case it would be
+		bad.AddField("tags", "field.control_chars")
+		return ""
+	}
 	tags := model.TagList(text)
 	if len(tags) > model.MaxTags {
 		bad.AddField("tags", "field.too_many_tags", "Max", model.MaxTags, "Count", len(tags))
@@ -188,13 +191,10 @@ func (s *Service) checkSource(j *model.Job, old *model.Job, bad *model.Error) {
 	if j.GlueType == model.GlueShell {
 		j.GlueSource = strings.ReplaceAll(j.GlueSource, "\r", "") // bash takes it for part of a word
 	}
-	switch {
-	case strings.TrimSpace(j.GlueSource) == "":
+	if strings.TrimSpace(j.GlueSource) == "" {
 		bad.AddField("glue_source", "field.required")
-	case len(j.GlueSource) > maxSourceBytes:
-		bad.AddField("glue_source", "field.too_long", "Max", maxSourceBytes)
-	case !utf8.ValidString(j.GlueSource):
-		bad.AddField("glue_source", "field.control_chars")
+	} else {
+		lines(bad, "glue_source", j.GlueSource, maxSourceBytes)
 	}
 	if j.GlueRemark == "" && old != nil && old.GlueSource == j.GlueSource {
 		j.GlueRemark = old.GlueRemark
@@ -271,6 +271,17 @@ func line(bad *model.Error, field, text string, limit int, required bool) {
 	case utf8.RuneCountInString(text) > limit:
 		bad.AddField(field, "field.too_long", "Max", limit)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		bad.AddField(field, "field.control_chars")
+	}
+}
+
+// lines checks a text of many lines: length in bytes. Control characters may be meant, but
+// no page, and not every executor, can hold a NUL.
+func lines(bad *model.Error, field, text string, limit int) {
+	switch {
+	case len(text) > limit:
+		bad.AddField(field, "field.too_long", "Max", limit)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		bad.AddField(field, "field.control_chars")
 	}
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,6 +17,7 @@ type Executors struct {
 	Command    string // starts a sample executor for this center
 	Text       string // what is searched for
 	All        int    // executors without the search
+	Whole      int    // the executor whose addresses are all shown
 }
 
 // ExecutorRow is one executor or one app name that waits to be added.
@@ -35,6 +37,48 @@ type ExecutorNode struct {
 	Open    int
 	Report  *model.Report
 	Call    *model.LastCall
+}
+
+// FewNodes is how many addresses of an executor are shown when it has more.
+const FewNodes = 10
+
+// trouble is how much an address wants to be seen: more is sooner.
+func (n ExecutorNode) trouble() int {
+	switch {
+	case n.failing():
+		return 3
+	case n.Drain != nil:
+		return 2
+	case !n.Alive && (!n.Beat.IsZero() || n.Call == nil):
+		return 1
+	}
+	return 0
+}
+
+// shown gives the addresses that are drawn: a few, those in trouble first, unless all are
+// wanted. One or two more are drawn rather than hidden.
+func (v Executors) shown(r ExecutorRow) []ExecutorNode {
+	if v.Whole == r.ID && r.ID != 0 || len(r.Nodes) <= FewNodes+2 {
+		return r.Nodes
+	}
+	few := slices.Clone(r.Nodes)
+	slices.SortStableFunc(few, func(a, b ExecutorNode) int { return b.trouble() - a.trouble() })
+	return few[:FewNodes]
+}
+
+// folds reports whether the addresses of an executor are shown in part, or could be.
+func (v Executors) folds(r ExecutorRow) bool { return len(r.Nodes) > FewNodes+2 }
+
+func (v Executors) self(whole int) string {
+	return v.URL("/executors", "q", v.Text, "addresses", zeroEmpty(whole))
+}
+
+// wholeOr is what the link behind the addresses shows next.
+func (v Executors) wholeOr(r ExecutorRow) int {
+	if v.Whole == r.ID {
+		return 0
+	}
+	return r.ID
 }
 
 // failing reports whether the address cannot be called: its last call was tried after its

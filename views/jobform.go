@@ -32,6 +32,7 @@ type JobForm struct {
 	// Was says what each field held when the form was first drawn, see FormMarks.
 	Was    string
 	Theirs []Differing // of a conflict: what others saved
+	Once   string      // names a form that makes a job, so that a double click makes one
 	Kept   bool        // what was typed before the login ran out
 	// RestoredFrom is the change whose old values the form shows, nil = none; Restored are
 	// these fields, RestoredLeft those whose old values are not kept.

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"slices"
+
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -43,6 +45,11 @@ type Filters struct {
 	Name  string // as it was typed
 	Error string // what is wrong with it
 	Of    string // of which filter; "" = of the one that is to be kept
+}
+
+// gone reports whether the filter is no more of which something is wrong.
+func (v Filters) gone() bool {
+	return v.Of != "" && v.Error != "" && !slices.ContainsFunc(v.Saved, func(f model.SavedFilter) bool { return f.Name == v.Of })
 }
 
 // shows reports whether a column is to be drawn.

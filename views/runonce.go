@@ -17,6 +17,7 @@ const (
 // RunOnce is the form that runs a job by hand.
 type RunOnce struct {
 	Page
+	Once         string // names the form, so that a double click makes one run
 	ID           int
 	Name         string
 	Route        model.RouteStrategy

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 
@@ -9,18 +10,34 @@ import (
 	"github.com/carillon-scheduler/carillon/views"
 )
 
-// clearInput reads whose runs are meant, and which of them.
-func clearInput(r *request, value func(string) string) jobs.ClearInput {
-	before, _ := strconv.ParseInt(value("before"), 10, 64) // not a number: it is found out
-	return jobs.ClearInput{
-		Kind: model.ClearKind(numberOf(value("kind"))), GroupID: numberOf(value("executor")), JobID: numberOf(value("job")), BeforeID: max(0, before),
+// clearInput reads whose runs are meant, and which of them. What is no number is an error:
+// no executor would mean all of them.
+func clearInput(value func(string) string) (in jobs.ClearInput, err error) {
+	number := func(name string, most int64) int64 {
+		text := value(name)
+		if text == "" {
+			return 0
+		}
+		n, bad := strconv.ParseInt(text, 10, 64)
+		if bad != nil || n < 0 || n > most {
+			err = model.Errf(model.CodeInvalid, "field.unknown_value", "Value", text)
+		}
+		return n
 	}
+	in = jobs.ClearInput{
+		Kind: model.ClearKind(number("kind", model.MaxID)), GroupID: int(number("executor", model.MaxID)), JobID: int(number("job", model.MaxID)),
+		BeforeID: number("before", math.MaxInt64),
+	}
+	return in, err
 }
 
 // runClearForm asks which runs go. With a kind it says first how many those are.
 func (c *Console) runClearForm(r *request) error {
 	ctx := r.Request().Context()
-	in := clearInput(r, r.QueryParam)
+	in, err := clearInput(r.QueryParam)
+	if err != nil {
+		return err
+	}
 	v := views.Clear{Page: r.page("runs", r.loc.T("clear.title")), GroupID: in.GroupID, JobID: in.JobID, Kind: int(in.Kind)}
 	page, err := c.svc.ListRuns(ctx, r.actor(), model.RunFilter{GroupID: in.GroupID, JobID: in.JobID, Limit: 1})
 	if err != nil {
@@ -45,7 +62,10 @@ func (c *Console) runClearForm(r *request) error {
 
 // runClear removes them; what is left after a few seconds is offered again.
 func (c *Console) runClear(r *request) error {
-	in := clearInput(r, r.FormValue)
+	in, err := clearInput(r.FormValue)
+	if err != nil {
+		return err
+	}
 	done, err := c.svc.ClearRuns(r.Request().Context(), r.actor(), in)
 	if err != nil {
 		return err

@@ -76,6 +76,7 @@ type Console struct {
 	echo     *echo.Echo
 
 	importing chan struct{} // files that are being read
+	once      once
 }
 
 // New builds the console.
@@ -107,6 +108,7 @@ func New(opt Options) (*Console, error) {
 		opt: opt, base: strings.TrimRight("/"+strings.Trim(opt.BasePath, "/"), "/"), svc: opt.Service, log: opt.Logger,
 		clock: opt.Clock, texts: texts, files: files, origins: http.NewCrossOriginProtection(),
 		audit: newAudit(opt.Logger, opt.Clock), importing: make(chan struct{}, importsAtOnce),
+		once: once{forms: map[string]*onceForm{}},
 	}
 	for _, o := range opt.TrustedOrigins {
 		if err := c.origins.AddTrustedOrigin(o); err != nil {

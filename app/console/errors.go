@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -41,7 +42,7 @@ func statusOf(err error) int {
 // message gives the line that people may see, "" for internal errors.
 func message(l *i18n.Localizer, err error) string {
 	if e, ok := errors.AsType[*model.Error](err); ok {
-		return l.Error(e.Key, e.Args)
+		return l.Error(e.Key, shortArgs(e.Args))
 	}
 	return ""
 }
@@ -51,7 +52,22 @@ func fieldMessages(l *i18n.Localizer, err error) map[string]string {
 	out := map[string]string{}
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		for name, f := range e.Fields {
-			out[name] = l.Error(f.Key, f.Args)
+			out[name] = l.Error(f.Key, shortArgs(f.Args))
+		}
+	}
+	return out
+}
+
+// longestArg is how much of what was typed a message repeats.
+const longestArg = 200
+
+// shortArgs cuts what was typed, so that a message stays one.
+func shortArgs(args map[string]any) map[string]any {
+	out := maps.Clone(args)
+	for name, v := range out {
+		if text, ok := v.(string); ok && len(text) > longestArg {
+			runes := []rune(text)
+			out[name] = string(runes[:min(len(runes), longestArg)]) + "…"
 		}
 	}
 	return out

@@ -21,9 +21,16 @@ func (c *Console) executorList(r *request) error {
 	v := views.Executors{
 		Page: r.page("executors", r.loc.T("exec.title")), Rows: executorRows(page.Rows), All: len(page.Rows),
 		Unassigned: executorRows(page.Unassigned), Command: c.executorCommand(), Text: searchText(r.QueryParam("q")),
+		Whole: r.queryInt("addresses"),
 	}
 	if v.Text != "" {
-		v.Rows = slices.DeleteFunc(v.Rows, func(row views.ExecutorRow) bool { return !matches(&row, strings.ToLower(v.Text)) })
+		found := v.Rows[:0]
+		for _, row := range v.Rows {
+			if matches(&row, strings.ToLower(v.Text)) {
+				found = append(found, row)
+			}
+		}
+		v.Rows = found
 	}
 	return r.pageOr(http.StatusOK, views.ExecutorsPage(v), views.ExecutorsPanel(v))
 }
@@ -122,12 +129,19 @@ func (c *Console) saveExecutor(r *request, id int, done string, save func(contex
 	for _, name := range []string{"app_name", "title", "address_type", "address_list"} {
 		values[name] = r.FormValue(name)
 	}
+	if r.FormValue("resume") != "" {
+		return c.drawExecutor(r, http.StatusOK, views.ExecutorForm{ID: id, Values: values})
+	}
 	in := jobs.ExecutorInput{AppName: strings.TrimSpace(values["app_name"]), Title: strings.TrimSpace(values["title"])}
-	if values["address_type"] == "1" {
+	switch values["address_type"] {
+	case "0", "":
+	case "1":
 		in.AddressType = model.AddressManual
 		in.AddressList = strings.Join(strings.FieldsFunc(values["address_list"], func(c rune) bool {
 			return c == ',' || c == '\n' || c == '\r' || c == ' ' || c == '\t'
 		}), ",")
+	default:
+		in.AddressType = -1 // the use case says that there is none
 	}
 	err := save(r.Request().Context(), in)
 	if code := model.CodeOf(err); code == model.CodeInvalid || code == model.CodeConflict {

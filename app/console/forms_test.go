@@ -204,7 +204,7 @@ func TestKeptForm(t *testing.T) {
 	assert.Equal(t, "typed <b>", name)
 	assert.Empty(t, s.fake.calls)
 
-	for _, bad := range []string{"//evil.example/", "/jobs/1039/delete", "/users", "https://evil.example/jobs"} {
+	for _, bad := range []string{"//evil.example/", "/jobs/1039/delete", "/users/1/delete", "/password", "https://evil.example/jobs"} {
 		s := newSite(t)
 		res := s.post("/login/kept", "name", "olga", "password", password, "kept_form", form, "kept_path", bad)
 		assert.Equal(t, http.StatusSeeOther, res.StatusCode, bad)

@@ -129,7 +129,7 @@ func (c *Console) jobHandlers(r *request) error {
 
 // jobPick finds jobs by name for the children of another.
 func (c *Console) jobPick(r *request) error {
-	text := strings.TrimSpace(r.QueryParam("q"))
+	text := searchText(r.QueryParam("q"))
 	if text == "" {
 		return r.HTML(http.StatusOK, "")
 	}

@@ -98,6 +98,10 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		RetryGrowing: get("retry_wait") == views.RetryGrowing, MisfireAfterSec: number("misfire_after"), GlueType: model.GlueType(get("glue_type")),
 		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Tags: get("tags"), Version: version,
 	}
+	if wait := get("retry_wait"); wait != "" && wait != views.RetryGrowing && wait != views.RetryFixed {
+		in.Unread = model.Errf(model.CodeInvalid, "error.invalid")
+		in.Unread.AddField("retry_wait", "field.unknown_value", "Value", wait)
+	}
 	if len(bad.Fields) == 0 {
 		return in, values, nil
 	}
@@ -158,7 +162,9 @@ func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
 	}
 	v.Page, v.Groups = r.page("jobs", ""), page.Groups
 	v.Groups = slices.DeleteFunc(v.Groups, func(g model.Group) bool { return !r.actor().May(model.LevelEdit, g.ID) })
-	v.Title = v.Heading()
+	if v.Title = v.Heading(); v.ID == 0 {
+		v.Once = newRequestID()
+	}
 	if v.ID == 0 && len(v.Groups) == 1 && v.Values["group"] == "" {
 		v.Values["group"] = strconv.Itoa(v.Groups[0].ID) // nothing to choose from
 	}

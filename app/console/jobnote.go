@@ -56,6 +56,9 @@ func (c *Console) jobNote(r *request) error {
 	}
 	ctx := r.Request().Context()
 	v := views.JobNote{Text: r.FormValue("note"), Seen: r.FormValue("seen")}
+	if r.FormValue("resume") != "" {
+		return c.drawNote(r, http.StatusOK, j, v)
+	}
 	err = c.svc.SetJobNote(ctx, r.actor(), j.ID, v.Text, v.Seen)
 	switch model.CodeOf(err) {
 	case model.CodeInvalid:

@@ -27,7 +27,17 @@ const (
 )
 
 // keepable are the forms in which people type long; their handlers know resume=1.
-var keepable = regexp.MustCompile(`^/jobs(?:/[0-9]+(?:/code)?)?$`)
+var keepable = regexp.MustCompile(`^/(?:jobs(?:/[0-9]+(?:/(?:code|note|run))?)?|executors(?:/[0-9]+)?|users(?:/[0-9]+)?)$`)
+
+// typedAtLength are the fields of these forms for whose sake they are kept.
+func typedAtLength(form url.Values) bool {
+	for _, name := range []string{"name", "glue_source", "note", "param", "addresses", "title", "role"} {
+		if strings.TrimSpace(form.Get(name)) != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // besideForm reports whether a request comes by itself from a page on which somebody
 // types. It must not lead away from what they typed: saving will.
@@ -44,17 +54,18 @@ func (c *Console) besideForm(r *request) bool {
 func (c *Console) keep(r *request) views.Kept {
 	req := r.Request()
 	path, ours := strings.CutPrefix(req.URL.Path, c.base)
-	if req.Method != http.MethodPost || r.htmx() || !ours || !keepable.MatchString(path) {
+	if req.Method != http.MethodPost || !ours || !keepable.MatchString(path) {
 		return views.Kept{}
 	}
 	req.Body = http.MaxBytesReader(r.Response(), req.Body, maxKept)
-	if err := req.ParseForm(); err != nil || strings.TrimSpace(req.PostForm.Get("name")+req.PostForm.Get("glue_source")) == "" {
+	if err := req.ParseForm(); err != nil || !typedAtLength(req.PostForm) {
 		return views.Kept{}
 	}
 	form := url.Values{}
 	for name, values := range req.PostForm {
 		switch name {
-		case "resume", "then", "use_cron": // what was to be done, not what was typed
+		case "resume", "then", "use_cron", "use", "once": // what was to be done, not what was typed
+		case "password": // is not shown, so it is typed again
 		default:
 			form[name] = values
 		}

@@ -143,12 +143,18 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 		}
 		return echo.NewHTTPError(http.StatusBadRequest).SetInternal(err)
 	}
-	return do(r)
+	return c.doOnce(r, do)
 }
 
 // askLogin sends a person to the login page and remembers where they wanted to go.
 func (c *Console) askLogin(r *request) error {
 	if kept := c.keep(r); kept.Path != "" {
+		if r.htmx() { // the login takes the place of the page, not of the dialog
+			h := r.Response().Header()
+			h.Set("HX-Retarget", "body")
+			h.Set("HX-Reswap", "innerHTML")
+			return c.drawLogin(r, http.StatusUnprocessableEntity, views.Login{Kept: kept}) // the page takes no 401
+		}
 		return c.drawLogin(r, http.StatusUnauthorized, views.Login{Kept: kept})
 	}
 	next := ""

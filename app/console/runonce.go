@@ -45,6 +45,7 @@ func (c *Console) drawRunOnce(r *request, status int, j model.Job, v views.RunOn
 		return err
 	}
 	v.Page, v.ID, v.Name, v.Route = r.page("jobs", r.loc.T("runonce.title")+" · "+j.Name), j.ID, j.Name, j.Route
+	v.Once = newRequestID()
 	for _, n := range choices.Nodes {
 		node := views.RunNode{ExecutorNode: views.ExecutorNode(n), Off: n.Drain != nil || !n.Alive && !choices.Typed}
 		node.Chosen = !node.Off && slices.Contains(chosen, n.Address)
@@ -88,6 +89,9 @@ func (c *Console) runOnce(r *request) error {
 		if v.Param, err = c.paramOf(r, j.ID, use); err != nil {
 			return err
 		}
+		return c.drawRunOnce(r, http.StatusOK, j, v, chosen, false)
+	}
+	if r.FormValue("resume") != "" {
 		return c.drawRunOnce(r, http.StatusOK, j, v, chosen, false)
 	}
 	addresses := ""

@@ -128,16 +128,29 @@ func keep(part *multipart.Part, most int64) ([]byte, error) {
 	return raw, err
 }
 
-// jobImport shows what a file would change, and changes it when that was seen.
-func (c *Console) jobImport(r *request) error {
+// waitForImport waits until few enough files are being read.
+func (c *Console) waitForImport(ctx context.Context) error {
 	select {
 	case c.importing <- struct{}{}:
-		defer func() { <-c.importing }()
-	case <-r.Request().Context().Done():
-		return r.Request().Context().Err()
+		return nil
+	default:
+	}
+	select {
+	case c.importing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-c.clock.After(importWait):
 		return model.Errf(model.CodeTooMany, "import.busy")
 	}
+}
+
+// jobImport shows what a file would change, and changes it when that was seen.
+func (c *Console) jobImport(r *request) error {
+	if err := c.waitForImport(r.Request().Context()); err != nil {
+		return err
+	}
+	defer func() { <-c.importing }()
 	u, err := readUpload(r.Request())
 	if err != nil {
 		return err

@@ -87,9 +87,13 @@ func bindUser(r *request) (jobs.UserInput, views.UserForm) {
 		if err != nil || id <= 0 {
 			id = -1 // the use case says that there is no such executor
 		}
-		level := model.ParseLevel(r.FormValue("level_" + text))
-		if level == model.LevelNone {
+		chosen := r.FormValue("level_" + text)
+		level := model.ParseLevel(chosen)
+		switch {
+		case chosen == "":
 			level = model.LevelEdit
+		case chosen != level.String():
+			level = -1 // more by mistake is worse than an error
 		}
 		v.Levels[id] = level
 	}
@@ -106,6 +110,9 @@ func bindUser(r *request) (jobs.UserInput, views.UserForm) {
 
 func (c *Console) userAdd(r *request) error {
 	in, v := bindUser(r)
+	if r.FormValue("resume") != "" {
+		return c.drawUser(r, http.StatusOK, v)
+	}
 	id, madeUp, err := c.svc.AddUser(r.Request().Context(), r.actor(), in)
 	if model.CodeOf(err) == model.CodeInvalid {
 		return c.userAgain(r, v, err)
@@ -129,6 +136,9 @@ func (c *Console) userUpdate(r *request) error {
 	}
 	in, v := bindUser(r)
 	v.ID, v.Values["name"] = u.ID, u.Name
+	if r.FormValue("resume") != "" {
+		return c.drawUser(r, http.StatusOK, v)
+	}
 	err = c.svc.UpdateUser(r.Request().Context(), r.actor(), u.ID, in)
 	switch model.CodeOf(err) {
 	case model.CodeConflict:

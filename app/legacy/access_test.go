@@ -24,12 +24,13 @@ import (
 
 // rule says what a call needs; a call that is not in the list fails the test.
 type rule struct {
-	open   bool // nobody need be logged in
-	admin  bool
-	object string // job, run or executor: with the level for its executor
-	level  model.Level
-	form   string // beside the id; OWN is the executor of the object
-	lists  bool   // gives what one may see
+	open       bool // nobody need be logged in
+	admin      bool
+	object     string // job, run or executor: with the level for its executor
+	level      model.Level
+	form       string // beside the id; OWN is the executor of the object
+	everything bool   // who sees all executors
+	lists      bool   // gives what one may see
 }
 
 func rules() map[string]rule {
@@ -44,6 +45,11 @@ func rules() map[string]rule {
 		"/jobinfo/start": {object: "job", level: operate}, "/jobinfo/stop": {object: "job", level: operate}, "/jobinfo/trigger": {object: "job", level: operate},
 		"/joblog/pageList": {lists: true, form: "jobGroup=0&jobId=0&logStatus=-1"}, "/joblog/getJobsByGroup": {object: "group", level: view, form: "jobGroup=OWN"},
 		"/joblog/logDetailCat": {object: "run", level: view, form: "fromLineNum=1"}, "/joblog/logKill": {object: "run", level: operate},
+		"/joblog/clearLog": {object: "group", level: model.LevelAdminister, form: "jobGroup=OWN&jobId=0&type=9"},
+		"/chartInfo":       {everything: true, form: "startDate=2026-01-01+00:00:00&endDate=2026-01-02+23:59:59"},
+		"/user/add":        {admin: true}, "/user/insert": {admin: true}, "/user/update": {admin: true, object: "user", form: "role=0"},
+		"/user/remove": {admin: true, object: "user"}, "/user/delete": {admin: true, object: "user"},
+		"/user/updatePwd": {lists: true, form: "oldPassword=wrong&password=long+enough"}, "/auth/updatePwd": {lists: true, form: "oldPassword=wrong&password=long+enough"},
 		"/jobgroup/pageList": {admin: true, lists: true}, "/jobgroup/loadById": {object: "group", level: view},
 		"/jobgroup/save": {admin: true}, "/jobgroup/insert": {admin: true}, "/jobgroup/update": {admin: true, object: "group"},
 		"/jobgroup/remove": {admin: true, object: "group"}, "/jobgroup/delete": {admin: true, object: "group"},
@@ -94,6 +100,10 @@ func TestEveryCallEveryRole(t *testing.T) {
 		u.ID = i + 1
 		who[u.Name] = &u
 	}
+	for i := range len(who) { // their accounts: nobody's own is the one that is changed
+		_, err := st.InsertUser(t.Context(), &model.User{Name: fmt.Sprint("account", i), PasswordHash: "x"})
+		require.NoError(t, err)
+	}
 	h := New(Options{
 		Service: jobs.New(jobs.Options{Store: st, Ringer: outside{}, Executors: outside{}, Location: time.UTC}), Logins: who,
 		Logger: slog.New(slog.DiscardHandler), Text: func(e *model.Error) string { return e.Error() }, Next: http.NotFoundHandler(),
@@ -115,7 +125,9 @@ func TestEveryCallEveryRole(t *testing.T) {
 		require.NoError(t, err)
 		groups, err := st.Groups(t.Context(), nil)
 		require.NoError(t, err)
-		return fmt.Sprint(list, total, runs, groups)
+		users, err := st.Users(t.Context())
+		require.NoError(t, err)
+		return fmt.Sprint(list, total, runs, groups, users)
 	}
 	known := rules()
 	for path := range h.calls {
@@ -142,6 +154,8 @@ func TestEveryCallEveryRole(t *testing.T) {
 					}
 				})
 				r := storetest.Run(t, st, j, nil)
+				account, err := st.InsertUser(t.Context(), &model.User{Name: fmt.Sprint("victim", r.ID), PasswordHash: "x"})
+				require.NoError(t, err)
 				q, err := url.ParseQuery(strings.ReplaceAll(u.form, "OWN", strconv.Itoa(g.ID)))
 				require.NoError(t, err)
 				switch u.object {
@@ -150,6 +164,8 @@ func TestEveryCallEveryRole(t *testing.T) {
 				case "run":
 					q.Set("id", strconv.FormatInt(r.ID, 10))
 					q.Set("logId", q.Get("id"))
+				case "user":
+					q.Set("id", strconv.Itoa(account))
 				case "group":
 					if strings.HasPrefix(path, "/jobgroup") {
 						q.Set("id", strconv.Itoa(g.ID))
@@ -161,6 +177,9 @@ func TestEveryCallEveryRole(t *testing.T) {
 				may := u.lists || actor.May(u.level, g.ID)
 				if u.object == "script" {
 					may = may && actor.Scripts(g.ID)
+				}
+				if u.everything {
+					may = actor.GroupLimit() == nil
 				}
 				if u.admin {
 					may = actor.Admin

@@ -74,6 +74,9 @@ func (h *Handler) actions() map[string]action {
 		"/joblog/getJobsByGroup": read(jobsByGroup),
 		"/joblog/logDetailCat":   read(runLog),
 		"/joblog/logKill":        write(runKill),
+		"/joblog/clearLog":       write(runClear),
+
+		"/chartInfo": read(chart),
 
 		"/jobgroup/pageList": read(groupList),
 		"/jobgroup/loadById": read(groupLoad),
@@ -83,7 +86,14 @@ func (h *Handler) actions() map[string]action {
 		"/jobgroup/remove":   write(groupDelete),
 		"/jobgroup/delete":   write(groupDelete),
 
-		"/user/pageList": read(userList),
+		"/user/pageList":  read(userList),
+		"/user/add":       write(userAdd),
+		"/user/insert":    write(userAdd),
+		"/user/update":    write(userUpdate),
+		"/user/remove":    write(userDelete),
+		"/user/delete":    write(userDelete),
+		"/user/updatePwd": write(ownPassword),
+		"/auth/updatePwd": write(ownPassword),
 	}
 }
 

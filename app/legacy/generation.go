@@ -30,9 +30,9 @@ func (c *call) generation() generation {
 		return third
 	}
 	switch c.path {
-	case "/login", "/logout", "/jobinfo/add", "/jobinfo/remove", "/jobgroup/save", "/jobgroup/remove", "/joblog/getJobsByGroup":
+	case "/login", "/logout", "/jobinfo/add", "/jobinfo/remove", "/jobgroup/save", "/jobgroup/remove", "/joblog/getJobsByGroup", "/user/add", "/user/remove", "/user/updatePwd":
 		return second
-	case "/auth/doLogin", "/auth/logout", "/jobinfo/insert", "/jobinfo/delete", "/jobgroup/insert", "/jobgroup/delete":
+	case "/auth/doLogin", "/auth/logout", "/jobinfo/insert", "/jobinfo/delete", "/jobgroup/insert", "/jobgroup/delete", "/user/insert", "/user/delete", "/auth/updatePwd":
 		return third
 	}
 	if _, err := c.r.Cookie(secondCookie); err == nil {

@@ -99,32 +99,3 @@ func groupUpdate(c *call) (any, error) {
 }
 
 func groupDelete(c *call) (any, error) { return c.withJob(c.h.Service.DeleteExecutor) }
-
-// userRow is an account, without any secret.
-type userRow struct {
-	ID         int     `json:"id"`
-	Username   string  `json:"username"`
-	Password   string  `json:"password"`
-	Token      *string `json:"token"`
-	Role       int     `json:"role"`
-	Permission string  `json:"permission"`
-}
-
-func userList(c *call) (any, error) {
-	if err := c.admin(); err != nil {
-		return nil, err
-	}
-	users, err := c.h.Service.Users(c.r.Context(), c.actor)
-	if err != nil {
-		return nil, err
-	}
-	role, rows := atoi(c.value("role"), -1), []userRow{}
-	for _, u := range users {
-		if contains(u.Name, c.value("username")) && (role < 0 || int(u.Role) == role) {
-			rows = append(rows, userRow{ID: u.ID, Username: u.Name, Role: int(u.Role), Permission: u.Permission})
-		}
-	}
-	slices.SortFunc(rows, func(a, b userRow) int { return strings.Compare(a.Username, b.Username) })
-	offset, limit := c.paging()
-	return page{cut(rows, offset, limit), len(rows)}, nil
-}

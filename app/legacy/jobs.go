@@ -19,6 +19,14 @@ func atoi(text string, otherwise int) int {
 	return int(n)
 }
 
+// longestSearch is what anybody means to search for; databases refuse longer patterns.
+const longestSearch = 200
+
+func searched(text string) string {
+	runes := []rune(strings.ToValidUTF8(strings.TrimSpace(text), "?"))
+	return string(runes[:min(len(runes), longestSearch)])
+}
+
 // group reads the executor that is asked for; 0 is all that the person may see. One
 // that is not permitted is an error, not an empty list.
 func (c *call) group() (int, error) {
@@ -35,8 +43,7 @@ func jobList(c *call) (any, error) {
 		return nil, err
 	}
 	f := model.JobFilter{
-		GroupID: group, Name: strings.TrimSpace(c.value("jobDesc", "name")),
-		Handler: strings.TrimSpace(c.value("executorHandler")), Author: strings.TrimSpace(c.value("author")),
+		GroupID: group, Name: searched(c.value("jobDesc", "name")), Handler: searched(c.value("executorHandler")), Author: searched(c.value("author")),
 	}
 	if s := model.JobStatus(atoi(c.value("triggerStatus"), -1)); s == model.JobRunning || s == model.JobStopped {
 		f.Status = &s

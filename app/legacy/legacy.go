@@ -31,6 +31,8 @@ type Service interface {
 	FindRuns(ctx context.Context, actor model.Actor, f model.RunFilter) ([]model.Run, int, error)
 	ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error)
 	KillRun(ctx context.Context, actor model.Actor, id int64) error
+	ClearRuns(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
+	DayCounts(ctx context.Context, actor model.Actor, from, to time.Time) ([]model.DayCount, error)
 
 	Executors(ctx context.Context, actor model.Actor) (jobs.ExecutorPage, error)
 	Executor(ctx context.Context, actor model.Actor, id int) (model.Group, error)
@@ -39,6 +41,12 @@ type Service interface {
 	DeleteExecutor(ctx context.Context, actor model.Actor, id int) error
 
 	Users(ctx context.Context, actor model.Actor) ([]model.User, error)
+	Account(ctx context.Context, actor model.Actor, id int) (model.User, error)
+	AddUser(ctx context.Context, actor model.Actor, in jobs.UserInput) (int, string, error)
+	UpdateUser(ctx context.Context, actor model.Actor, id int, in jobs.UserInput) error
+	DeleteUser(ctx context.Context, actor model.Actor, id int) error
+	ResetPasswordOf(ctx context.Context, actor model.Actor, id int, password string) (string, error)
+	ChangePassword(ctx context.Context, userID int, old, new, from string) (model.User, error)
 	Now() time.Time // in the center's zone
 }
 

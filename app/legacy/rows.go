@@ -102,5 +102,6 @@ func fieldNames() map[string]string {
 		"block": "executorBlockStrategy", "timeout": "executorTimeout", "retry": "executorFailRetryCount", "glue_type": "glueType",
 		"glue_source": "glueSource", "glue_remark": "glueRemark", "child_ids": "childJobId", "addresses": "addressList",
 		"app_name": "appname", "address_type": "addressType", "address_list": "addressList",
+		"groups": "permission", "old": "oldPassword", "new": "password",
 	}
 }

@@ -1,9 +1,12 @@
 package legacy
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 )
 
@@ -62,6 +65,94 @@ func runLog(c *call) (any, error) {
 	return map[string]any{
 		"fromLineNum": chunk.From, "toLineNum": chunk.To, "logContent": htmlText.Replace(chunk.Content), "end": chunk.End,
 	}, err
+}
+
+// clearTime bounds how long one call removes runs.
+const clearTime = 10 * time.Minute
+
+// runClear removes ended runs by the kinds of old, in one call as there. Whose runs are meant
+// has to be said: an executor that is left out by mistake is not all of them.
+func runClear(c *call) (any, error) {
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	in := jobs.ClearInput{Kind: model.ClearKind(c.number(bad, "type")), GroupID: c.number(bad, "jobGroup"), JobID: c.number(bad, "jobId")}
+	if strings.TrimSpace(c.value("jobGroup")) == "" {
+		bad.AddField("jobGroup", "field.required")
+	}
+	if in.GroupID < 0 || in.JobID < 0 {
+		bad.AddField("jobGroup", "field.range", "Min", 0, "Max", model.MaxID)
+	}
+	if !in.Kind.Valid() {
+		bad.AddField("type", "field.range", "Min", int(model.ClearMonth), "Max", int(model.ClearAll))
+	}
+	if err := problems(bad); err != nil {
+		return nil, err
+	}
+	ctx, began := c.r.Context(), c.h.Service.Now()
+	if in.JobID > 0 && in.GroupID > 0 {
+		j, err := c.h.Service.Job(ctx, c.actor, in.JobID)
+		if err != nil {
+			return nil, err
+		}
+		if j.GroupID != in.GroupID {
+			bad.AddField("jobId", "field.unknown_value", "Value", in.JobID)
+			return nil, bad
+		}
+	}
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Time{}) // recorders have none; each step is short
+	for {
+		done, err := c.h.Service.ClearRuns(ctx, c.actor, in)
+		if err != nil || !done.More {
+			return nil, err
+		}
+		if c.h.Service.Now().Sub(began) > clearTime {
+			return nil, model.Errf(model.CodeUnavailable, "legacy.more_to_clear")
+		}
+		in.BeforeID = done.BeforeID
+	}
+}
+
+// chart gives the runs per day, in the lists that the charts of old take. The counts are
+// those of the whole center, so who may not see all runs gets none.
+func chart(c *call) (any, error) {
+	bad, zone := model.Errf(model.CodeInvalid, "error.invalid"), c.h.Service.Now().Location()
+	instant := func(name string) time.Time {
+		t, err := time.ParseInLocation(time.DateTime, strings.TrimSpace(c.value(name)), zone)
+		if err != nil {
+			bad.AddField(name, "legacy.instant")
+		}
+		return t
+	}
+	from, to := instant("startDate"), instant("endDate")
+	if err := problems(bad); err != nil {
+		return nil, err
+	}
+	if from != model.DayStart(from, 0) { // a day begins at midnight: one that had begun is left out, as there
+		from = model.DayStart(from, 1)
+	}
+	list, err := c.h.Service.DayCounts(c.r.Context(), c.actor, from, to)
+	if err != nil {
+		return nil, err
+	}
+	days, running, good, bads := []string{}, []int{}, []int{}, []int{}
+	for _, d := range list {
+		days, running, good, bads = append(days, d.Day), append(running, d.Running), append(good, d.Succeeded), append(bads, d.Failed)
+	}
+	if len(days) == 0 {
+		for i := -6; i <= 0; i++ {
+			days, running, good, bads = append(days, model.Day(c.h.Service.Now(), i)), append(running, 0), append(good, 0), append(bads, 0)
+		}
+	}
+	return map[string]any{
+		"triggerDayList": days, "triggerDayCountRunningList": running, "triggerDayCountSucList": good, "triggerDayCountFailList": bads,
+		"triggerCountRunningTotal": sum(running), "triggerCountSucTotal": sum(good), "triggerCountFailTotal": sum(bads),
+	}, nil
+}
+
+func sum(list []int) (n int) {
+	for _, v := range list {
+		n += v
+	}
+	return n
 }
 
 func runKill(c *call) (any, error) {
