@@ -196,6 +196,10 @@ func (e *Executor) restore(now time.Time) {
 	}
 }
 
+// ErrCutShort is in the error of Stop when runs were told to end: their executor could not
+// wait for them any longer.
+var ErrCutShort = errors.New("runs were cut short")
+
 // Stop takes no more runs, deregisters, lets what was accepted be run until ctx
 // ends, then tells the rest to end, reports the results and closes everything.
 // Runs that did not begin stay in the journal for the next start. Log files can
@@ -273,7 +277,7 @@ func (e *Executor) abort() error {
 	case <-t.C:
 		return errors.New("executor: a handler did not end when it was told to")
 	}
-	return fmt.Errorf("executor: %d runs were cut short", n)
+	return fmt.Errorf("executor: %d %w", n, ErrCutShort)
 }
 
 // checkDrained wakes Stop when there is nothing left to do. The caller holds
