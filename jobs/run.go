@@ -31,6 +31,7 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 		param = *in.Param
 		lines(bad, "param", param, maxParamBytes)
 	}
+	sharding := checkShard(&j, in.Shard, bad)
 	if len(bad.Fields) > 0 {
 		return 0, bad
 	}
@@ -40,7 +41,7 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 	}
 	now := s.Now()
 	run := &model.Run{
-		GroupID: j.GroupID, JobID: j.ID, Handler: j.Handler, Param: param, RetryLeft: j.RetryCount, Address: addresses,
+		GroupID: j.GroupID, JobID: j.ID, Handler: j.Handler, Param: param, RetryLeft: j.RetryCount, Address: addresses, Sharding: sharding,
 		TriggerTime: now.Truncate(time.Second), PlannedMS: now.UnixMilli(), Phase: model.PhasePlanned,
 		TriggerType: trigger, Owner: s.ringer.Owner(), FireKey: "m:" + rand.Text(),
 	}
@@ -58,6 +59,29 @@ func (s *Service) RunNow(ctx context.Context, actor model.Actor, id int, in RunI
 		s.note(ctx, actor, "job.run", jobThing(&j), nil, runChanges(&j, runID, param, addresses)...)
 	}
 	return runID, nil
+}
+
+// mostShards is how many shards a broadcast may have.
+const mostShards = 10_000
+
+// checkShard reads one shard of a broadcast as people count it and gives it as it is
+// stored, from 0.
+func checkShard(j *model.Job, text string, bad *model.Error) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	if j.Route != model.RouteBroadcast {
+		bad.AddField("shard", "field.no_broadcast")
+		return ""
+	}
+	a, b, _ := strings.Cut(text, "/")
+	n, err := strconv.Atoi(strings.TrimSpace(a))
+	of, err2 := strconv.Atoi(strings.TrimSpace(b))
+	if err != nil || err2 != nil || n < 1 || of < n || of > mostShards {
+		bad.AddField("shard", "field.shard", "Max", mostShards)
+		return ""
+	}
+	return strconv.Itoa(n-1) + "/" + strconv.Itoa(of)
 }
 
 // checkAddresses checks the addresses given for one run. Only administrators

@@ -45,7 +45,10 @@ type JobInput struct {
 type RunInput struct {
 	Param     *string // nil = the job's own parameter
 	Addresses string  // comma separated; empty = the executor's addresses
-	Trigger   model.TriggerType
+	// Shard is the one shard of a broadcast that is to be made, as people count: "2/5" is
+	// the second of five; empty = all.
+	Shard   string
+	Trigger model.TriggerType
 }
 
 // JobRow is a job in the list with what people want to know beside it.

@@ -29,6 +29,8 @@ type RunOnce struct {
 	Nodes        []RunNode
 	Addresses    string // typed
 	Sure         bool   // the person knows the typed address
+	Shard        string // of a broadcast, as people count; "" = all
+	ShardError   string
 	ParamError   string
 	ChosenError  string
 	AddressError string
@@ -72,6 +74,8 @@ func (v RunOnce) focus(name string) bool {
 	switch {
 	case v.ParamError != "":
 		return name == "param"
+	case v.ShardError != "":
+		return name == "shard"
 	case v.ChosenError != "":
 		return name == WhereChosen
 	case v.AddressError != "":
@@ -80,4 +84,12 @@ func (v RunOnce) focus(name string) bool {
 		return name == "sure"
 	}
 	return name == "param"
+}
+
+// Shard is a shard as people count it, "2/5"; "" = none.
+func Shard(sharding string) string {
+	if sharding == "" {
+		return ""
+	}
+	return shard(sharding)
 }

@@ -27,6 +27,9 @@ func (c *Console) runOnceForm(r *request) error {
 		}
 		if d.Run.JobID == j.ID {
 			v.Again, v.Param = from, d.Run.Param
+			if j.Route == model.RouteBroadcast {
+				v.Shard = views.Shard(d.Run.Sharding)
+			}
 			chosen = splitAddresses(d.Run.Address)
 		}
 	}
@@ -75,7 +78,7 @@ func (c *Console) runOnce(r *request) error {
 	}
 	v := views.RunOnce{
 		Param: strings.ReplaceAll(r.FormValue("param"), "\r\n", "\n"), Where: r.FormValue("where"),
-		Addresses: r.FormValue("addresses"), Sure: r.FormValue("sure") != "",
+		Addresses: r.FormValue("addresses"), Shard: r.FormValue("shard"), Sure: r.FormValue("sure") != "",
 	}
 	v.Again, _ = strconv.ParseInt(r.FormValue("from"), 10, 64) // only said in the heading
 	chosen := form["address"]
@@ -116,11 +119,11 @@ func (c *Console) runOnce(r *request) error {
 		return c.drawRunOnce(r, http.StatusUnprocessableEntity, j, v, chosen, false)
 	}
 	run, err := c.svc.RunNow(r.Request().Context(), r.actor(), j.ID, jobs.RunInput{
-		Param: &v.Param, Addresses: addresses, Trigger: model.TriggerManual,
+		Param: &v.Param, Addresses: addresses, Shard: v.Shard, Trigger: model.TriggerManual,
 	})
 	if model.CodeOf(err) == model.CodeInvalid {
 		fields := fieldMessages(r.loc, err)
-		v.ParamError, v.AddressError = fields["param"], fields["addresses"]
+		v.ParamError, v.AddressError, v.ShardError = fields["param"], fields["addresses"], fields["shard"]
 		if v.Where == views.WhereChosen {
 			v.ChosenError, v.AddressError = v.AddressError, ""
 		}
