@@ -241,11 +241,12 @@ func TestADialogSurvivesTheLogin(t *testing.T) {
 	w.addJob("Greeter", map[string]any{"executorParam": "by default"})
 	p := w.someone()
 	p.expectProblem("422")
+	require.NoError(t, p.page.Clock().Install())
 	p.doOpen("/jobs")
 	p.doClick("[data-testid=run-once]")
 	p.doFill("#param", "typed <b>\nfor long")
 	require.NoError(t, p.page.Context().ClearCookies())
-	p.page.WaitForTimeout(5000) // the list asks every three seconds
+	require.NoError(t, p.page.Clock().RunFor(10_000)) // the list asks every three seconds
 	p.verifyValue("#param", "typed <b>\nfor long")
 	p.doClick("[data-testid=run-now]")
 	p.verifyVisible("[data-testid=login-kept]")

@@ -459,6 +459,7 @@ func contains(cells []string, value string) bool {
 
 // TestEveryFormEveryValue sends bad values in every field of every form.
 func TestEveryFormEveryValue(t *testing.T) {
+	t.Parallel()
 	known, c := typedForms(), newSite(t).c
 	for _, r := range c.table() {
 		key := r.method + " " + r.path
@@ -471,6 +472,7 @@ func TestEveryFormEveryValue(t *testing.T) {
 		}
 		delete(known, key)
 		t.Run(strings.ReplaceAll(r.path, "/", " "), func(t *testing.T) {
+			t.Parallel()
 			s := newSweep(t, r.path, f)
 			for _, name := range sortedKeys(f.fields) {
 				fd := f.fields[name]
@@ -488,6 +490,7 @@ func TestEveryFormEveryValue(t *testing.T) {
 
 // TestHugeForms: what is larger than a form can be is refused with a page that says so.
 func TestHugeForms(t *testing.T) {
+	t.Parallel()
 	w := newTown(t)
 	for key, f := range typedForms() {
 		if len(f.fields) == 0 {
@@ -507,10 +510,12 @@ func TestHugeForms(t *testing.T) {
 
 // TestTypedTextsSurviveTheLogin: a login that ended while somebody typed costs nothing.
 func TestTypedTextsSurviveTheLogin(t *testing.T) {
+	t.Parallel()
 	const text = "typed for minutes: <b> & \"quotes\" 界🔔"
 	for key, f := range typedForms() {
 		pattern := strings.TrimPrefix(key, "POST ")
 		t.Run(strings.ReplaceAll(pattern, "/", " "), func(t *testing.T) {
+			t.Parallel()
 			s := newSweep(t, pattern, f)
 			path, form := s.fresh("root")
 			var filled []string
@@ -561,6 +566,7 @@ func TestTypedTextsSurviveTheLogin(t *testing.T) {
 
 // TestSentTwice: an impatient double click does it once, and leads to the same page.
 func TestSentTwice(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"/jobs", "/jobs/:id/run"} {
 		s := newSweep(t, key, typedForms()["POST "+key])
 		path, form := s.fresh("root")

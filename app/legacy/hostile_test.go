@@ -23,6 +23,7 @@ import (
 // TestCallsOfAllKinds: parameters that make no sense are refused with a text or ignored; no
 // call fails inside, and none takes long.
 func TestCallsOfAllKinds(t *testing.T) {
+	t.Parallel()
 	st := storetest.OpenURL(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), time.UTC)
 	own := storetest.Group(t, st, "own-app", "")
 	j := storetest.Job(t, st, own.ID, nil)
