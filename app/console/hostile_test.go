@@ -4,11 +4,13 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -588,4 +590,33 @@ func TestSentTwice(t *testing.T) {
 		other := s.as("root-hans", http.MethodPost, path, form.Encode())
 		assert.NotEqual(t, first.Header.Get("Location"), other.Header.Get("Location"), key)
 	}
+}
+
+// TestSentTwiceAtOnce: the second click comes while the first is worked on.
+func TestSentTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSweep(t, "/jobs", typedForms()["POST /jobs"])
+	path, form := s.fresh("root")
+	form.Set("name", "at once")
+	var all sync.WaitGroup
+	led := make([]string, 8)
+	for i := range led {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		for name, value := range s.sessions["root"] {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		all.Go(func() {
+			w := httptest.NewRecorder()
+			s.c.ServeHTTP(w, r)
+			led[i] = w.Result().Header.Get("Location")
+		})
+	}
+	all.Wait()
+	assert.Len(t, slices.Compact(led), 1, led)
+	assert.NotEmpty(t, led[0])
+	list, _, err := s.st.Jobs(t.Context(), model.JobFilter{Text: "at once", Limit: 10})
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
 }
