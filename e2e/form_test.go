@@ -233,6 +233,31 @@ func TestTypedOutlivesTheLogin(t *testing.T) {
 	}
 }
 
+// TestADialogSurvivesTheLogin: what was typed in a dialog is there again, too, and the list
+// below it does not lead away meanwhile.
+func TestADialogSurvivesTheLogin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addJob("Greeter", map[string]any{"executorParam": "by default"})
+	p := w.someone()
+	p.expectProblem("422")
+	require.NoError(t, p.page.Clock().Install())
+	p.doOpen("/jobs")
+	p.doClick("[data-testid=run-once]")
+	p.doFill("#param", "typed <b>\nfor long")
+	require.NoError(t, p.page.Context().ClearCookies())
+	require.NoError(t, p.page.Clock().RunFor(10_000)) // the list asks every three seconds
+	p.verifyValue("#param", "typed <b>\nfor long")
+	p.doClick("[data-testid=run-now]")
+	p.verifyVisible("[data-testid=login-kept]")
+	p.doLogIn("admin", password)
+	p.doClick("[data-testid=resume] button")
+	p.verifyValue("#param", "typed <b>\nfor long")
+	p.doClick("[data-testid=run-now]")
+	p.verifyAt("/runs/1")
+	p.verifyGreen("h1")
+}
+
 // TestDelete asks first, and Enter does not delete.
 func TestDelete(t *testing.T) {
 	t.Parallel()

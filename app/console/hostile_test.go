@@ -4,11 +4,13 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -459,6 +461,7 @@ func contains(cells []string, value string) bool {
 
 // TestEveryFormEveryValue sends bad values in every field of every form.
 func TestEveryFormEveryValue(t *testing.T) {
+	t.Parallel()
 	known, c := typedForms(), newSite(t).c
 	for _, r := range c.table() {
 		key := r.method + " " + r.path
@@ -471,6 +474,7 @@ func TestEveryFormEveryValue(t *testing.T) {
 		}
 		delete(known, key)
 		t.Run(strings.ReplaceAll(r.path, "/", " "), func(t *testing.T) {
+			t.Parallel()
 			s := newSweep(t, r.path, f)
 			for _, name := range sortedKeys(f.fields) {
 				fd := f.fields[name]
@@ -488,6 +492,7 @@ func TestEveryFormEveryValue(t *testing.T) {
 
 // TestHugeForms: what is larger than a form can be is refused with a page that says so.
 func TestHugeForms(t *testing.T) {
+	t.Parallel()
 	w := newTown(t)
 	for key, f := range typedForms() {
 		if len(f.fields) == 0 {
@@ -507,10 +512,12 @@ func TestHugeForms(t *testing.T) {
 
 // TestTypedTextsSurviveTheLogin: a login that ended while somebody typed costs nothing.
 func TestTypedTextsSurviveTheLogin(t *testing.T) {
+	t.Parallel()
 	const text = "typed for minutes: <b> & \"quotes\" 界🔔"
 	for key, f := range typedForms() {
 		pattern := strings.TrimPrefix(key, "POST ")
 		t.Run(strings.ReplaceAll(pattern, "/", " "), func(t *testing.T) {
+			t.Parallel()
 			s := newSweep(t, pattern, f)
 			path, form := s.fresh("root")
 			var filled []string
@@ -561,6 +568,7 @@ func TestTypedTextsSurviveTheLogin(t *testing.T) {
 
 // TestSentTwice: an impatient double click does it once, and leads to the same page.
 func TestSentTwice(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"/jobs", "/jobs/:id/run"} {
 		s := newSweep(t, key, typedForms()["POST "+key])
 		path, form := s.fresh("root")
@@ -582,4 +590,33 @@ func TestSentTwice(t *testing.T) {
 		other := s.as("root-hans", http.MethodPost, path, form.Encode())
 		assert.NotEqual(t, first.Header.Get("Location"), other.Header.Get("Location"), key)
 	}
+}
+
+// TestSentTwiceAtOnce: the second click comes while the first is worked on.
+func TestSentTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSweep(t, "/jobs", typedForms()["POST /jobs"])
+	path, form := s.fresh("root")
+	form.Set("name", "at once")
+	var all sync.WaitGroup
+	led := make([]string, 8)
+	for i := range led {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		for name, value := range s.sessions["root"] {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		all.Go(func() {
+			w := httptest.NewRecorder()
+			s.c.ServeHTTP(w, r)
+			led[i] = w.Result().Header.Get("Location")
+		})
+	}
+	all.Wait()
+	assert.Len(t, slices.Compact(led), 1, led)
+	assert.NotEmpty(t, led[0])
+	list, _, err := s.st.Jobs(t.Context(), model.JobFilter{Text: "at once", Limit: 10})
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
 }

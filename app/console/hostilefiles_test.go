@@ -43,6 +43,7 @@ func (w *town) upload(who, file string, fields ...string) *http.Response {
 // TestHostileFiles: what is wrong with an uploaded file is said with its line and in the
 // person's language, and nothing of the file is taken. jobfile.TestBadFiles has more kinds.
 func TestHostileFiles(t *testing.T) {
+	t.Parallel()
 	w := newTown(t)
 	db := openDatabase(t, w.file)
 	const job = "carillon: 1\njobs:\n  - executor: own-app\n    name: a\n    author: a\n    handler: h\n"

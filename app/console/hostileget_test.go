@@ -26,6 +26,7 @@ func queryNames() []string {
 // TestAddressesOfAllKinds asks every page with parameters that make no sense: none fails, and
 // none takes long, whatever number it is asked for.
 func TestAddressesOfAllKinds(t *testing.T) {
+	t.Parallel()
 	const slow = 5 * time.Second // of a page that takes milliseconds; the machine may be busy
 	w := newTown(t)
 	j := storetest.Job(t, w.st, w.own.ID, nil)

@@ -43,7 +43,8 @@ for (const type of ["pointermove", "pointerdown", "keydown", "wheel", "focus"]) 
 }
 
 function tick() {
-  if (!paused && !document.hidden && isLive() && Date.now() - asked >= pause()) {
+  const typing = document.querySelector("dialog[open] form"); // a login that ended must not lead away from it
+  if (!paused && !document.hidden && !typing && isLive() && Date.now() - asked >= pause()) {
     asked = Date.now();
     document.body.dispatchEvent(new CustomEvent("carillon:refresh", { bubbles: true }));
   }

@@ -117,6 +117,44 @@ assert bad["code"] == 500 and "scheduleConf" in bad["msg"], bad
 assert data("/jobinfo/trigger", id=999999, executorParam="", addressList="")["code"] == 500
 assert data("/jobinfo/pageList", jobGroup=group, triggerStatus=-1, start=0, length=10)["recordsTotal"] == 2
 
+# the chart of the dashboard
+chart = ok("/chartInfo", startDate="2000-01-01 00:00:00", endDate="2099-12-31 23:59:59")
+assert set(chart) == {"triggerDayList", "triggerDayCountRunningList", "triggerDayCountSucList", "triggerDayCountFailList",
+                      "triggerCountRunningTotal", "triggerCountSucTotal", "triggerCountFailTotal"}, chart
+assert len(chart["triggerDayList"]) == len(chart["triggerDayCountSucList"]) >= 1, chart
+assert sum(chart["triggerDayCountSucList"]) == chart["triggerCountSucTotal"], chart
+assert len(ok("/chartInfo", startDate="2001-01-01 00:00:00", endDate="2001-01-31 23:59:59")["triggerDayList"]) == 7
+assert data("/chartInfo", startDate="yesterday", endDate="")["code"] == 500
+
+# accounts
+ok("/user/add", username="scripted", password="first secret", role=0, permission=group)
+users = data("/user/pageList", username="scripted", role=-1, start=0, length=10)
+assert users["recordsTotal"] == 1 and users["data"][0]["permission"] == str(group) and users["data"][0]["role"] == 0, users
+person = users["data"][0]["id"]
+assert not users["data"][0]["password"], users
+assert data("/user/add", username="scripted", password="again and again", role=0)["code"] == 500
+assert data("/user/update", id=person, username="scripted", password="", role=0, permission="4711")["code"] == 500
+assert data("/user/update", id=person, username="other", password="", role=0, permission=group)["code"] == 500
+ok("/user/update", id=person, username="scripted", password="second secret", role=1)
+assert data("/user/pageList", username="", role=1, start=0, length=10)["recordsTotal"] == 2
+admins, cookie = cookie, ""
+answer, text = call("/login", userName="scripted", password="second secret")
+cookie = next(h.split(";")[0] for h in answer.headers.get_all("Set-Cookie") if h.startswith("XXL_JOB_LOGIN_IDENTITY="))
+assert data("/user/updatePwd", oldPassword="not it", password="third secret")["code"] == 500
+ok("/user/updatePwd", oldPassword="second secret", password="third secret")
+assert call("/jobinfo/pageList", jobGroup=0, triggerStatus=-1, start=0, length=10)[0].status == 302, "the old sessions end"
+cookie = admins
+ok("/user/remove", id=person)
+assert data("/user/pageList", username="scripted", role=-1, start=0, length=10)["recordsTotal"] == 0
+
+# the history of a job
+assert data("/joblog/clearLog", jobGroup=group, jobId=new, type=10)["code"] == 500
+assert data("/joblog/clearLog", jobGroup="", jobId="", type=9)["code"] == 500, "nobody said whose"
+ok("/joblog/clearLog", jobGroup=group, jobId=new, type=1)
+assert data("/joblog/pageList", jobGroup=group, jobId=new, logStatus=-1, filterTime="", start=0, length=10)["recordsTotal"] == 1
+ok("/joblog/clearLog", jobGroup=group, jobId=new, type=9)
+assert data("/joblog/pageList", jobGroup=group, jobId=new, logStatus=-1, filterTime="", start=0, length=10)["recordsTotal"] == 0
+
 ok("/jobinfo/stop", id=new)
 ok("/jobinfo/remove", id=new)
 ok("/jobinfo/remove", id=second)

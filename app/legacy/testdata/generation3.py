@@ -79,6 +79,20 @@ log = ok("/joblog/logDetailCat", logId=run["id"], fromLineNum=1)
 assert "second script says by &lt;script&gt;" in log["logContent"], log
 assert call("/joblog/logKill", id=run["id"])["code"] == 500, "it has ended"
 
+chart = ok("/chartInfo", startDate="2000-01-01 00:00:00", endDate="2099-12-31 23:59:59")
+assert chart["triggerCountSucTotal"] + chart["triggerCountFailTotal"] + chart["triggerCountRunningTotal"] >= 1, chart
+ok("/joblog/clearLog", jobGroup=group, jobId=0, type=9)
+assert ok("/joblog/pageList", jobGroup=group, jobId=new, logStatus=-1, filterTime="", offset=0, pagesize=10)["total"] == 0
+
+ok("/user/insert", username="scripted", password="first secret", role=0, permission=group)
+person = ok("/user/pageList", username="scripted", role=0, offset=0, pagesize=10)["data"][0]
+assert person["permission"] == str(group) and person["password"] == "" and not person["token"], person
+ok("/user/update", id=person["id"], username="scripted", password="second secret", role=0, permission="")
+assert ok("/user/pageList", username="scripted", role=-1, offset=0, pagesize=10)["data"][0]["permission"] == ""
+assert call("/auth/updatePwd", oldPassword="not it", password="third secret")["code"] == 500
+assert call("/user/delete", **{"ids[]": ok("/user/pageList", username=user, role=1, offset=0, pagesize=10)["data"][0]["id"]})["code"] == 500, "oneself"
+ok("/user/delete", **{"ids[]": person["id"]})
+
 assert call("/jobinfo/stop", **{"ids[]": new, "id": new})["code"] == 500, "exactly one id"
 ok("/jobinfo/stop", **{"ids[]": new})
 ok("/jobinfo/delete", **{"ids[]": new})
