@@ -36,6 +36,7 @@ type weighed struct {
 	skipped    bool // the center has no such page
 	editor     bool
 	visit      traffic
+	before     traffic // after the visit, until all pages are open
 	polls      traffic // of watchTime
 	shift      float64
 	moved      any // what moved most
@@ -127,7 +128,12 @@ help /help`, "\n") {
 	for _, l := range list {
 		l.visitFirst(w)
 	}
-	began := time.Now()
+	began := time.Now() // all are open now; what came before is not of the minute
+	for _, l := range list {
+		if !l.skipped {
+			l.before = l.meter.take()
+		}
+	}
 	<-time.After(watchTime)
 	var jobs *weighed
 	for _, l := range list {
@@ -175,7 +181,7 @@ help /help`, "\n") {
 func (l *weighed) hour(t *testing.T, opened time.Time) string {
 	t.Helper()
 	<-time.After(leftAlone - time.Since(opened))
-	busy := l.meter.take().bytes + l.polls.bytes
+	busy := l.before.bytes + l.polls.bytes + l.meter.take().bytes
 	<-time.After(restTime)
 	rest := l.meter.take()
 	bytes := float64(busy) + float64(rest.bytes)*float64(time.Hour-leftAlone)/float64(restTime)
