@@ -21,10 +21,15 @@ type session struct {
 
 func (w *world) logIn() session {
 	w.t.Helper()
+	return w.logInAs("admin", password)
+}
+
+func (w *world) logInAs(name, secret string) session {
+	w.t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(w.t, err)
 	s := session{http: &http.Client{Jar: jar}}
-	resp, err := s.http.PostForm(w.url+"/login", url.Values{"name": {"admin"}, "password": {password}})
+	resp, err := s.http.PostForm(w.url+"/login", url.Values{"name": {name}, "password": {secret}})
 	require.NoError(w.t, err)
 	require.NoError(w.t, resp.Body.Close())
 	at, err := url.Parse(w.url)

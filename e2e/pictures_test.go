@@ -74,3 +74,17 @@ func TestPictures(t *testing.T) {
 	}
 	t.Logf("%d pictures in %s", taken, dir)
 }
+
+// pages are all pages, with a name each.
+func (s stage) pages() map[string]string {
+	return map[string]string{
+		"dashboard": "/", "jobs": "/jobs?all=1", "jobs-empty": "/jobs?q=nothing+like+this", "job": "/jobs/" + s.ledger, "job-failing": "/jobs/1",
+		"job-new": "/jobs/new", "job-edit": "/jobs/" + s.ledger + "/edit", "job-note": "/jobs/" + s.ledger + "/note", "job-import": "/jobs/import",
+		"job-script": "/jobs/" + s.script + "/code", "runs": "/runs", "runs-failed": "/runs?status=failed", "runs-missed": "/runs?status=missed",
+		"run-failed": "/runs/" + s.failed, "run-running": "/runs/" + s.running, "run-waits": "/runs/" + s.waits,
+		"timeline": "/timeline", "timeline-hour": "/timeline?span=1h&by=address", "timeline-load": "/timeline/load",
+		"executors": "/executors", "executor-new": "/executors/new", "executor-edit": "/executors/3/edit",
+		"users": "/users", "user-new": "/users/new", "user-edit": "/users/2/edit", "sessions": "/users/sessions",
+		"audit": "/audit", "system": "/system", "profile": "/profile", "password": "/password", "help": "/help", "search": "/search", "not-found": "/nowhere",
+	}
+}
