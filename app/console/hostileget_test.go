@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,14 +55,17 @@ func TestAddressesOfAllKinds(t *testing.T) {
 		}
 		id, _ := w.make(rules()[r.method+" "+r.path].object, w.own)
 		path := strings.NewReplacer(":id", id, "*", "nothing-here").Replace(r.path)
-		for name, value := range values {
-			all := url.Values{}
+		for v, name := range slices.Sorted(maps.Keys(values)) {
+			value, all := values[name], url.Values{}
 			for _, q := range queryNames() {
 				all.Set(q, value)
 			}
 			ask("root", path+"?"+all.Encode(), fmt.Sprint(r.path, " with all of ", name))
 			if slices.Contains(lists, r.path) && !strings.HasPrefix(name, "far") {
-				for _, q := range queryNames() {
+				for i, q := range queryNames() {
+					if (i+v)%4 != 0 { // each name has some values, each value some names: all of them take minutes
+						continue
+					}
 					one := url.Values{q: {value}, "preset": {"custom"}, "schedule_type": {"CRON"}, "span": {"day"}}
 					one.Set(q, value)
 					ask("root", path+"?"+one.Encode(), fmt.Sprint(r.path, " ", q, " is ", name))
