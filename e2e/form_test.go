@@ -227,6 +227,9 @@ func TestTypedOutlivesTheLogin(t *testing.T) {
 			p.verifyVisible("[data-testid=form-kept]")
 			p.verifyValue("#glue_source", "echo one\necho kept")
 			p.verifyValue("#glue_remark", "long work")
+			if scripts {
+				p.verifyVisible(editor) // it moves the button when it comes
+			}
 			p.doClick("[data-testid=save-script]")
 			p.verifyCount("[data-testid=version]", 2)
 		})

@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -19,6 +22,12 @@ const tools = "../.tools"
 func TestMain(m *testing.M) {
 	stop, err := startBrowser()
 	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+	// Browsers wait more than they work: three at a time on two cores.
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)*3/2)); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		os.Exit(1)
 	}
