@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	loadMinutes = 25 * 60 // the hour that has begun, too
+	loadMinutes = 25 * 60 // from a full hour on
 	loadPeaks   = 10
 	peakNames   = 4
 	// loadBudget is how long fires are counted: a look ahead must not keep the planner
@@ -37,7 +37,7 @@ type Peak struct {
 	Of    int         // how many do
 }
 
-// Load counts the fires of the hour that has begun and of the 24 after it, of the jobs that the actor may see.
+// Load counts the fires of the next 24 hours, of the jobs that the actor may see.
 func (s *Service) Load(ctx context.Context, actor model.Actor) (Load, error) {
 	from, now := s.Now().Truncate(time.Hour), s.Now()
 	l := Load{From: from, Minutes: make([]float64, loadMinutes)}
@@ -47,11 +47,11 @@ func (s *Service) Load(ctx context.Context, actor model.Actor) (Load, error) {
 	}
 	counting, cancel := context.WithTimeout(ctx, loadBudget)
 	defer cancel()
-	end := from.Add(loadMinutes * time.Minute)
+	end := now.Add(24 * time.Hour)
 	for _, c := range list {
 		l.Jobs += c.Jobs
 		if c.Type == model.ScheduleFixRate {
-			l.addFixed(c, now)
+			l.addFixed(c, now, end)
 			continue
 		}
 		if counting.Err() != nil {
@@ -73,7 +73,7 @@ func (s *Service) Load(ctx context.Context, actor model.Actor) (Load, error) {
 }
 
 // addFixed counts jobs of a fixed rate.
-func (l *Load) addFixed(c model.ScheduleCount, now time.Time) {
+func (l *Load) addFixed(c model.ScheduleCount, now, end time.Time) {
 	rate, err := cron.ParseFixedRate(c.Conf)
 	if err != nil {
 		return
@@ -84,7 +84,7 @@ func (l *Load) addFixed(c model.ScheduleCount, now time.Time) {
 		return
 	}
 	if every < time.Minute {
-		for i := int(now.Sub(l.From) / time.Minute); i < len(l.Minutes); i++ {
+		for i := int(now.Sub(l.From) / time.Minute); i < int(end.Sub(l.From)/time.Minute); i++ {
 			l.Minutes[i] += float64(c.Jobs) * float64(time.Minute) / float64(every)
 		}
 		return
@@ -92,8 +92,8 @@ func (l *Load) addFixed(c model.ScheduleCount, now time.Time) {
 	if next.Before(now) { // of a job that is late
 		next = next.Add(now.Sub(next).Truncate(every) + every)
 	}
-	for i := int(next.Sub(l.From) / time.Minute); i < len(l.Minutes); i = int(next.Sub(l.From) / time.Minute) {
-		l.Minutes[i] += float64(c.Jobs)
+	for next.Before(end) {
+		l.Minutes[int(next.Sub(l.From)/time.Minute)] += float64(c.Jobs)
 		next = next.Add(every)
 	}
 }

@@ -270,10 +270,14 @@ func line(bad *model.Error, field, text string, limit int, required bool) {
 		bad.AddField(field, "field.required")
 	case utf8.RuneCountInString(text) > limit:
 		bad.AddField(field, "field.too_long", "Max", limit)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || strings.ContainsAny(text, turning):
 		bad.AddField(field, "field.control_chars")
 	}
 }
+
+// turning are the characters that turn the direction of what follows them, also of words
+// that are not theirs. Right-to-left writing needs none of them.
+const turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 // lines checks a text of many lines: length in bytes. Control characters may be meant, but
 // no page, and not every executor, can hold a NUL.

@@ -115,9 +115,9 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	if f.Text != "" {
 		like := "%" + likeEscaper.Replace(f.Text) + "%"
 		where += ` AND (job_desc LIKE ? ESCAPE '!' OR executor_handler LIKE ? ESCAPE '!' OR author LIKE ? ESCAPE '!'
-			OR executor_param LIKE ? ESCAPE '!' OR id = ? OR id IN (SELECT t.job_id FROM carillon_job_tag t WHERE t.tag LIKE ? ESCAPE '!'))`
+			OR executor_param LIKE ? ESCAPE '!' OR glue_type <> 'BEAN' AND glue_source LIKE ? ESCAPE '!' OR id = ? OR id IN (SELECT t.job_id FROM carillon_job_tag t WHERE t.tag LIKE ? ESCAPE '!'))`
 		id, _ := strconv.Atoi(strings.TrimPrefix(f.Text, "#")) // 0 is no job
-		args = append(args, like, like, like, like, id, strings.ToLower(like))
+		args = append(args, like, like, like, like, like, id, strings.ToLower(like))
 	}
 	return " WHERE 1 = 1" + where, args
 }

@@ -100,7 +100,7 @@ func (c *Console) fail(r *request, err error) {
 		_ = r.NoContent(status)
 		return
 	}
-	p := r.page("", http.StatusText(status))
+	p := r.page("", r.loc.T("error.title", "Status", status))
 	page := views.ErrorPage(views.ErrorView{Page: p, Status: status, Text: text, RequestID: id})
 	if err := r.render(status, page); err != nil {
 		c.log.LogAttrs(r.Request().Context(), slog.LevelError, "console error page failed", slog.String("request_id", r.id), slog.Any("error", err))
@@ -117,7 +117,7 @@ func (c *Console) lastResort(err error, e echo.Context) {
 	secure(e.Response().Header(), r.id)
 	r.choose()
 	status := statusOf(err)
-	page := views.Page{L: r.loc, Base: c.base, Asset: c.files.URL, Now: r.now, Title: http.StatusText(status), Path: c.path("/"), Theme: r.theme}
+	page := views.Page{L: r.loc, Base: c.base, Asset: c.files.URL, Now: r.now, Title: r.loc.T("error.title", "Status", status), Path: c.path("/"), Theme: r.theme}
 	if err := r.render(status, views.ErrorPage(views.ErrorView{Page: page, Status: status})); err != nil {
 		_ = e.NoContent(status)
 	}

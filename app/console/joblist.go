@@ -75,6 +75,13 @@ func (c *Console) jobList(r *request) error {
 	if err != nil {
 		return err
 	}
+	if last := (page.Total + f.PageSize - 1) / f.PageSize; len(page.Rows) == 0 && page.Total > 0 && f.Page > last { // of an old bookmark
+		f.Page = last
+		mf = jobFilter(r, f)
+		if page, err = c.svc.ListJobs(r.Request().Context(), r.actor(), mf); err != nil {
+			return err
+		}
+	}
 	v := views.Jobs{
 		Page: r.page("jobs", r.loc.T("jobs.title")), Filter: f, Total: page.Total, Counts: page.Counts, Groups: page.Groups, Tags: page.Tags,
 	}
