@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -22,12 +19,6 @@ const tools = "../.tools"
 func TestMain(m *testing.M) {
 	stop, err := startBrowser()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		os.Exit(1)
-	}
-	// Browsers wait more than they work: three at a time on two cores.
-	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)*3/2)); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		os.Exit(1)
 	}
