@@ -222,7 +222,7 @@ func TestAtThreeInTheMorning(t *testing.T) {
 	plain.verifyText("[data-testid=run-message]", "line 17: want 5 columns")
 	plain.doClick("noscript a")
 	plain.verifyText("pre", "line 17")
-	plain.doGoBack()
+	plain.doOpen("/runs/1")
 	plain.doClick("[data-testid=run-again]")
 	plain.doClick("[data-testid=run-now]")
 	plain.verifyAt("/runs/3")
