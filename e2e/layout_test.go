@@ -40,6 +40,7 @@ func TestEveryPage(t *testing.T) {
 		resp := p.doOpen(path)
 		p.verifyPolicy(path, resp)
 		p.verifyNoOverflow(path)
+		p.verifyTablesFit(path)
 		p.verifyAccessible(path, axe)
 		require.NoError(t, p.page.SetViewportSize(1024, 768))
 		p.verifyNoOverflow(path)
