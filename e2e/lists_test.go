@@ -229,3 +229,29 @@ func TestAttemptsAreFolded(t *testing.T) {
 	plain.doOpen("/runs?job=" + id)
 	plain.verifyCount(row, 6)
 }
+
+// TestChosenBeforeTheScripts: who is faster than the scripts of the page gets the list that
+// was asked for.
+func TestChosenBeforeTheScripts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addJob("Paid", map[string]any{"scheduleType": "NONE", "tags": "pay"})
+	w.addJob("Free", map[string]any{"scheduleType": "NONE"})
+	p := w.someone()
+	chosen := make(chan struct{})
+	require.NoError(t, p.page.Route("**/*.js", func(r playwright.Route) {
+		go func() {
+			if !strings.Contains(r.Request().URL(), "theme") { // nothing is drawn before it
+				<-chosen
+			}
+			_ = r.Continue()
+		}()
+	}))
+	_, err := p.page.Goto("/jobs?all=1", playwright.PageGotoOptions{WaitUntil: playwright.WaitUntilStateCommit})
+	require.NoError(t, err)
+	_, err = p.page.Locator("#tag").SelectOption(playwright.SelectOptionValues{Values: &[]string{"pay"}})
+	close(chosen)
+	require.NoError(t, err)
+	p.verifyCount("[data-testid=job-row]", 1)
+	p.verifyAtLike(`/jobs\?tag=pay`)
+}

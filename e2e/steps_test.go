@@ -23,24 +23,34 @@ func (p *person) doLogIn(name, secret string) {
 	p.doClick("[data-testid=login-form] button[type=submit]")
 }
 
+// loaded waits for the scripts of a page that a link has opened.
+func (p *person) loaded() {
+	p.t.Helper()
+	require.NoError(p.t, p.page.WaitForLoadState(playwright.PageWaitForLoadStateOptions{State: playwright.LoadStateDomcontentloaded}))
+}
+
 func (p *person) doClick(selector string) {
 	p.t.Helper()
+	p.loaded()
 	require.NoError(p.t, p.page.Locator(selector).Click(), selector)
 }
 
 func (p *person) doFill(selector, text string) {
 	p.t.Helper()
+	p.loaded()
 	require.NoError(p.t, p.page.Locator(selector).Fill(text), selector)
 }
 
 // doType presses the keys one by one.
 func (p *person) doType(selector, text string) {
 	p.t.Helper()
+	p.loaded()
 	require.NoError(p.t, p.page.Locator(selector).PressSequentially(text), selector)
 }
 
 func (p *person) doChoose(selector, value string) {
 	p.t.Helper()
+	p.loaded()
 	_, err := p.page.Locator(selector).SelectOption(playwright.SelectOptionValues{Values: &[]string{value}})
 	require.NoError(p.t, err, selector)
 }

@@ -14,6 +14,7 @@ const mostExported = 20_000
 // may not see are named nevertheless when they exist: a job may keep them.
 func (s *Service) ExportJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.JobDoc, error) {
 	f.Groups, f.Offset, f.Limit = actor.GroupLimit(), 0, mostExported
+	f.DueMS = s.now().UnixMilli()
 	list, total, err := s.store.Jobs(ctx, f)
 	if err != nil {
 		return nil, err

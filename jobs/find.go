@@ -19,6 +19,7 @@ const (
 // them, at most 10,000, and how many match.
 func (s *Service) FindJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.Job, int, error) {
 	f.Groups, f.Limit, f.Offset = actor.GroupLimit(), min(max(f.Limit, 1), mostFound), max(0, f.Offset)
+	f.DueMS = s.now().UnixMilli()
 	return s.store.Jobs(ctx, f)
 }
 

@@ -18,7 +18,7 @@ func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFi
 	if f.Limit <= 0 || f.Limit > 1000 {
 		f.Limit = 25
 	}
-	f.Offset = max(0, f.Offset)
+	f.Offset, f.DueMS = max(0, f.Offset), s.now().UnixMilli()
 	var p JobPage
 	list, total, err := s.store.Jobs(ctx, f)
 	if err != nil {

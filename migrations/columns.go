@@ -137,6 +137,11 @@ func countIndexes() []index {
 	}
 }
 
+// endedIndexes finds the jobs whose schedule has no further fire.
+func endedIndexes() []index {
+	return []index{{"xxl_job_info", "carillon_ended", "carillon_condition", false}}
+}
+
 func trustIndexes() []index {
 	return []index{{"xxl_job_log", "carillon_shard", "shard_key", false}}
 }

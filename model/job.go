@@ -121,6 +121,11 @@ type JobFilter struct {
 	Scheduled bool
 	// OnDemand takes jobs without a schedule: they are made by hand, by API or as a child.
 	OnDemand bool
+	// Ended takes jobs whose schedule has no further fire.
+	Ended bool
+	// Waiting takes jobs with a run that was due by DueMS (epoch ms) and is not sent yet.
+	Waiting bool
+	DueMS   int64
 	Text     string // substring of name, handler, author, parameter or tag, or exact id
 	Tag      string // only jobs with this tag
 	// Marked takes the jobs that this user has marked as favourites.
@@ -168,8 +173,10 @@ func JobSorts() []JobSort {
 	return []JobSort{JobsNewest, JobsOldest, JobsByName, JobsByNameZA, JobsByNext, JobsByLast, JobsByDuration, JobsByFailures}
 }
 
-// JobCounts says how many jobs match, by state, without the status filter.
-type JobCounts struct{ All, Running, Stopped, OnDemand, Failing int }
+// JobCounts says how many jobs match, by state, without the status filter. Ended ones are
+// stopped ones, too. Waiting is counted when the filter says what
+// is due.
+type JobCounts struct{ All, Running, Stopped, OnDemand, Failing, Ended, Waiting int }
 
 // FailingJob is a job whose last fire has failed.
 type FailingJob struct {

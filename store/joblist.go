@@ -68,8 +68,21 @@ func (s *Store) CountJobs(ctx context.Context, f model.JobFilter) (model.JobCoun
 	c.Stopped = c.All - c.Running - c.OnDemand
 	// By itself: few jobs are failing, and the counts above are in an index.
 	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_info`+where+` AND `+failingWhere, args...).Scan(&c.Failing)
+	if err == nil {
+		err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_info`+where+` AND `+endedWhere, args...).Scan(&c.Ended)
+	}
+	if err == nil && f.DueMS > 0 {
+		err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_info`+where+` AND `+waitingWhere, append(args, f.DueMS)...).Scan(&c.Waiting)
+	}
 	return c, err
 }
+
+const (
+	// endedWhere is true of jobs whose schedule has no further fire.
+	endedWhere = `carillon_condition = '` + string(model.JobEnded) + `' AND trigger_status <> 1`
+	// waitingWhere is true of jobs with a run that was due by an instant and is not sent.
+	waitingWhere = `id IN (SELECT job_id FROM xxl_job_log WHERE run_state = 1 AND planned_time <= ?)`
+)
 
 func inGroups(column string, groups []int) (string, []any) {
 	if groups == nil {
@@ -103,6 +116,12 @@ func jobWhere(f model.JobFilter, withStatus bool) (string, []any) {
 	}
 	if withStatus && f.OnDemand {
 		where += " AND trigger_status <> 1 AND schedule_type = 'NONE'"
+	}
+	if withStatus && f.Ended {
+		where += " AND " + endedWhere
+	}
+	if withStatus && f.Waiting {
+		where, args = where+" AND "+waitingWhere, append(args, f.DueMS)
 	}
 	if withStatus && f.Failing {
 		where += " AND " + failingWhere

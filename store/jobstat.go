@@ -30,7 +30,7 @@ func statColumn(by model.JobSort) string {
 func (s *Store) jobsByStat(ctx context.Context, f model.JobFilter, where string, args []any) ([]model.Job, error) {
 	column := statColumn(f.Sort)
 	join := " JOIN "
-	if f.GroupID == 0 && f.Groups == nil && f.Text == "" && f.Tag == "" && f.Marked == 0 && len(f.IDs) == 0 && !f.Failing && !f.OnDemand {
+	if f.GroupID == 0 && f.Groups == nil && f.Text == "" && f.Tag == "" && f.Marked == 0 && len(f.IDs) == 0 && !f.Failing && !f.OnDemand && !f.Ended && !f.Waiting {
 		join = s.d.joinInOrder
 	}
 	from := ` FROM carillon_job_stat s` + join + `xxl_job_info ON id = s.job_id` + where + ` AND s.` + column + ` IS NOT NULL`

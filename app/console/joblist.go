@@ -59,6 +59,10 @@ func jobFilter(r *request, f views.JobFilter) model.JobFilter {
 		mf.Failing = true
 	case "ondemand":
 		mf.OnDemand = true
+	case "ended":
+		mf.Ended = true
+	case "waiting":
+		mf.Waiting = true
 	}
 	return mf
 }

@@ -171,10 +171,16 @@ document.addEventListener("keydown", (e) => {
   all[to].focus();
 });
 
-// Who types before the scripts are there is heard all the same.
+// Who types or chooses before the scripts are there is heard all the same. After Back and
+// a reload the browser puts in what was there: nobody asked for that.
 document.addEventListener("DOMContentLoaded", () => {
   for (const box of document.querySelectorAll("[data-search]")) {
     if (box.value !== box.defaultValue) box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (performance.getEntriesByType("navigation")[0]?.type !== "navigate") return;
+  for (const list of document.querySelectorAll("form.filters select")) {
+    const drawn = [...list.options].findIndex((o) => o.defaultSelected);
+    if (list.selectedIndex !== Math.max(0, drawn)) list.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
 
