@@ -71,8 +71,11 @@ func New(o Options) *Client {
 			MaxIdleConnsPerHost: 128, // at least the runs in flight to one address, else connections churn
 			// Executors close an idle connection after 90 s; whoever waits as
 			// long reads random EOFs (reference: protocol.md 1.2).
-			IdleConnTimeout:        45 * time.Second,
-			DisableCompression:     true,
+			IdleConnTimeout:    45 * time.Second,
+			DisableCompression: true,
+			// There are many connections; requests and answers are short.
+			WriteBufferSize:        2 << 10,
+			ReadBufferSize:         2 << 10,
 			MaxResponseHeaderBytes: 64 << 10,
 			TLSClientConfig:        &tls.Config{InsecureSkipVerify: o.InsecureTLS}, //nolint:gosec // asked for by option only
 		}
