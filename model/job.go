@@ -126,8 +126,8 @@ type JobFilter struct {
 	// Waiting takes jobs with a run that was due by DueMS (epoch ms) and is not sent yet.
 	Waiting bool
 	DueMS   int64
-	Text     string // substring of name, handler, author, parameter or tag, or exact id
-	Tag      string // only jobs with this tag
+	Text    string // substring of name, handler, author, parameter or tag, or exact id
+	Tag     string // only jobs with this tag
 	// Marked takes the jobs that this user has marked as favourites.
 	Marked int
 	// Name, Handler and Author are substrings of one column each.

@@ -49,7 +49,9 @@ type JobRow struct {
 }
 
 // JobStatuses are the states that the list can be narrowed to.
-func JobStatuses() []string { return []string{"", "running", "stopped", "ondemand", "ended", "waiting", "failing"} }
+func JobStatuses() []string {
+	return []string{"", "running", "stopped", "ondemand", "ended", "waiting", "failing"}
+}
 
 // JobRowID is the id of a job's line in the page.
 func JobRowID(id int) string { return "job-" + itoa(id) }
