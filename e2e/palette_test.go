@@ -31,12 +31,22 @@ func TestPalette(t *testing.T) {
 	p.verifyCount("#dialog[open]", 0)
 
 	press("Control+k")
+	p.verifyFocused("#dialog [data-palette]")
 	p.doType("#dialog [data-palette]", "1")
 	p.verifyText("[data-testid=palette-item] >> nth=0", "Run #1")
 	press("Enter")
 	p.verifyAt("/runs/1")
 
+	// Nobody waits for the answer before Enter.
+	p.doOpen("/runs")
 	press("Control+k")
+	p.verifyFocused("#dialog [data-palette]")
+	require.NoError(t, p.page.Keyboard().Type("invoices"))
+	press("Enter")
+	p.verifyAt("/jobs/" + id)
+
+	press("Control+k")
+	p.verifyFocused("#dialog [data-palette]")
 	p.doType("#dialog [data-palette]", "help")
 	p.verifyText("[data-testid=palette-item] >> nth=0", "Help")
 	press("ArrowDown", "Enter")

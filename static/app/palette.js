@@ -12,6 +12,22 @@ function openPalette() {
 
 const links = () => [...document.querySelectorAll("#palette-list a")];
 
+// Whoever types fast presses Enter before the answer is here: then Enter waits for it.
+let chosen = false;
+const answered = () => document.getElementById("palette-list")?.dataset.of === document.querySelector("[data-palette]")?.value.trim();
+
+document.addEventListener("htmx:afterSwap", (e) => {
+  if (!chosen || e.detail.elt.id !== "palette-list" || !answered()) return;
+  chosen = false;
+  links()[0]?.click();
+});
+document.addEventListener("input", (e) => { if (e.isTrusted) chosen = false; });
+// Letters that came before htmx listened to the field.
+document.addEventListener("htmx:load", (e) => {
+  const field = e.detail.elt.querySelector?.("[data-palette]");
+  if (field && !answered()) window.htmx.trigger(field, "input");
+});
+
 function mark(at) {
   links().forEach((a, i) => a.classList.toggle("at", i === at));
   links()[at]?.scrollIntoView({ block: "nearest" });
@@ -35,7 +51,8 @@ document.addEventListener("keydown", (e) => {
     document.getElementById("dialog").close();
   } else if (e.key === "Enter") {
     e.preventDefault();
-    (all[at] ?? all[0])?.click();
+    if (all[at] || answered()) (all[at] ?? all[0])?.click();
+    else chosen = true;
   }
 });
 
@@ -50,7 +67,9 @@ document.addEventListener("click", (e) => {
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || (e.key !== "j" && e.key !== "k")) return;
   if (document.getElementById("dialog")?.open || e.target.closest("input, select, textarea")) return;
-  const names = [...document.querySelectorAll("main tbody tr .c-job a, main tbody tr .name")].filter((a, i, all) => all.indexOf(a) === i && a.offsetParent);
+  // A run is what a line of runs is about, its job only beside it.
+  const first = (tr) => [".c-planned a", ".c-job a", ".name"].map((of) => tr.querySelector(of)).find((a) => a?.offsetParent);
+  const names = [...document.querySelectorAll("main tbody tr")].map(first).filter(Boolean);
   if (names.length === 0) return;
   const row = e.target.closest("tr");
   let at = names.findIndex((a) => a.closest("tr") === row);
