@@ -41,6 +41,19 @@ func TestJobFilters(t *testing.T) {
 	p.verifyVisible("[data-testid=empty]")
 	p.doClick("[data-testid=empty] a")
 	p.verifyCount("[data-testid=job-row]", 3)
+
+	// Enter while the answer to the letters is awaited: a request that a newer one replaces is no error.
+	p.doFill("#q", "reports")
+	require.NoError(t, p.page.Locator("#q").Press("Enter"))
+	p.verifyCount("[data-testid=job-row]", 1)
+	p.doOpen("/jobs?all=1")
+	require.NoError(t, p.page.Locator("[data-testid=sort-name]").Press("Enter"))
+	p.verifyAt("/jobs?sort=name")
+	p.verifyText("[data-testid=job-row] >> nth=2", "Reports")
+	p.verifyFocused("[data-testid=sort-name]")
+	p.verifyAttribute("th:has([data-testid=sort-name])", "aria-sort", "ascending")
+	require.NoError(t, p.page.Locator("[data-testid=sort-name]").Press("Enter"))
+	p.verifyAt("/jobs?sort=-name")
 }
 
 func TestRunFilters(t *testing.T) {
@@ -148,7 +161,10 @@ func TestPause(t *testing.T) {
 // TestKeyboard leads around without a mouse.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t).someone()
+	w := newWorld(t)
+	id := w.addJob("Invoices", nil)
+	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	p := w.someone()
 	press := func(keys ...string) {
 		require.NoError(t, p.page.WaitForLoadState()) // scripts listen from then on
 		for _, k := range keys {
@@ -167,6 +183,9 @@ func TestKeyboard(t *testing.T) {
 	p.verifyAt("/help")
 	press("g", "r")
 	p.verifyAt("/runs")
+	p.verifyVisible("[data-testid=run-row]")
+	press("j", "Enter") // the run, not its job
+	p.verifyAt("/runs/1")
 }
 
 // TestStartAndStop answers with the line itself: the list need not be drawn anew, and the

@@ -34,8 +34,7 @@ func (w *world) visitor(change ...func(*playwright.BrowserNewContextOptions)) *p
 	}
 	ctx, err := browser.NewContext(options)
 	require.NoError(w.t, err)
-	// A refresh that a newer request replaces is an "error" to htmx.
-	p := &person{world: w, expected: []string{"console: htmx:sendAbort", "console: htmx:afterRequest"}}
+	p := &person{world: w}
 	// Only what must be guarded is routed: a route makes each request slower.
 	outside := func(u string) bool { return !strings.HasPrefix(u, w.url+"/") && !strings.HasPrefix(u, "data:") }
 	require.NoError(w.t, ctx.Route(outside, func(r playwright.Route) {

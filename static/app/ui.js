@@ -4,6 +4,14 @@
 const $ = (id) => document.getElementById(id);
 const base = document.body.dataset.base || "";
 
+// A request that a newer one takes the place of is no error, but htmx tells the console so.
+let replaced = false;
+document.addEventListener("htmx:abort", () => {
+  replaced = true;
+  queueMicrotask(() => { replaced = false; });
+}, true);
+if (window.htmx) window.htmx.logger = (_elt, _event, detail) => { if (replaced) delete detail.error; };
+
 // --- toasts ---------------------------------------------------------------
 
 function armToast(line) {
