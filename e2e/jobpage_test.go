@@ -90,11 +90,13 @@ func TestJobPageStartAndStop(t *testing.T) {
 	p.verifyText("[data-testid=job-next]", "Nothing is planned while the job is stopped.")
 	p.doClick("[data-testid=start-job]")
 	p.verifyText("[data-testid=stop-job]", "Stop")
+	p.verifyFocused("[data-testid=stop-job]")
 	p.verifyCount("[data-testid=job-fires] li", 4)
 	require.NoError(t, expect.Locator(p.page.Locator("[data-testid=job-strip] svg a").First()).ToBeAttached())
 	p.verifyText("[data-testid=job-last]", "succeeded")
 	p.doClick("[data-testid=stop-job]")
 	p.verifyText("[data-testid=start-job]", "Start")
+	p.verifyFocused("[data-testid=start-job]")
 	p.verifyText("[data-testid=job-state]", "stopped")
 	p.verifyText("[data-testid=beat]", "ago")
 }

@@ -123,4 +123,21 @@ func TestWhyARunFailed(t *testing.T) {
 	p.doOpen("/jobs?status=failing")
 	p.verifyCount("[data-testid=job-row]", 1)
 	p.verifyText("[data-testid=failing]", "failing since")
+
+	// From the run its job is started and stopped; the button says what it does now, with the
+	// focus on it.
+	id = w.addJob("Broken by night", map[string]any{
+		"executorHandler": "demo.fail", "executorParam": "", "scheduleType": "CRON", "scheduleConf": "0 0 0 1 1 ?",
+	})
+	w.api("triggerJob", map[string]any{"id": number(t, id), "executorParam": ""})
+	p.doOpen("/runs/3")
+	p.verifyText("h1 [data-testid=result]", "failed")
+	for range 2 {
+		p.doClick("[data-testid=start-job]")
+		p.verifyText("[data-testid=stop-job]", "Stop job")
+		p.verifyFocused("[data-testid=stop-job]")
+		p.doClick("[data-testid=stop-job]")
+		p.verifyText("[data-testid=start-job]", "Start job")
+		p.verifyFocused("[data-testid=start-job]")
+	}
 }

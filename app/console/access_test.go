@@ -360,7 +360,20 @@ func TestWhatOneMayNotIsNotDrawn(t *testing.T) {
 			}
 		}
 	}
-	d := w.doc(w.as("viewer", http.MethodGet, "/jobs", ""))
+	require.NoError(t, w.st.SetJobStatus(t.Context(), j.ID, 1, model.JobRunning, 1, time.Now()))
+	r := storetest.Run(t, w.st, j, func(r *model.Run) { r.Phase, r.SentMS = model.PhaseAccepted, r.PlannedMS })
+	storetest.End(t, w.st, r, 500, "", "broken")
+	failed := "/runs/" + strconv.FormatInt(r.ID, 10)
+	for who, n := range map[string]int{"viewer": 0, "operator": 1} {
+		d := w.doc(w.as(who, http.MethodGet, failed, ""))
+		require.Equal(t, 1, d.Find(".state.bad").Length(), who)
+		assert.Equal(t, n, testid(d, "stop-job").Length(), who)
+		assert.Equal(t, n, testid(d, "run-again").Length(), who)
+	}
+	assert.Equal(t, failed, w.as("operator", http.MethodPost, "/jobs/"+strconv.Itoa(j.ID)+"/stop", "from=run-"+strconv.FormatInt(r.ID, 10)).Header.Get("Location"))
+	d := w.doc(w.as("operator", http.MethodGet, failed, ""))
+	assert.Equal(t, 1, testid(d, "start-job").Length(), "what was stopped can be started again")
+	d = w.doc(w.as("viewer", http.MethodGet, "/jobs", ""))
 	assert.Zero(t, testid(d, "add-job").Length()+testid(d, "import-jobs").Length())
 	d = w.doc(w.as("stranger", http.MethodGet, "/jobs", ""))
 	assert.Contains(t, testid(d, "empty").Text(), "Ask an administrator")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
@@ -42,8 +43,12 @@ func (c *Console) jobAction(r *request, do func(context.Context, model.Actor, in
 	toast.Undo, toast.Row = c.path("/jobs/"+strconv.Itoa(j.ID)+undo), views.JobRowID(j.ID)
 	if r.Request().Header.Get("HX-Target") != toast.Row {
 		to := c.path("/jobs")
-		if r.FormValue("from") == "job" {
+		if from := r.FormValue("from"); from == "job" {
 			to = c.path("/jobs/" + strconv.Itoa(j.ID))
+		} else if run, ok := strings.CutPrefix(from, "run-"); ok {
+			if id, err := strconv.ParseInt(run, 10, 64); err == nil && id > 0 {
+				to = c.path("/runs/" + strconv.FormatInt(id, 10))
+			}
 		}
 		return r.doneWith(to, toast)
 	}
