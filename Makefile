@@ -21,7 +21,7 @@ build: ## build the static binary dist/carillon
 demo: ## run a center with sample executors and jobs on 127.0.0.1:8080
 	go run . demo
 
-setup: ## get what the tests need (MariaDB, Chromium, npm packages into .tools)
+setup: ## get what the tests need (MariaDB, Chromium, npm and Python packages into .tools)
 	scripts/setup.sh
 
 # The journeys run after the rest: they watch clocks and want the machine for themselves.

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/alarm"
 	"github.com/carillon-scheduler/carillon/app/api"
 	"github.com/carillon-scheduler/carillon/app/console"
 	"github.com/carillon-scheduler/carillon/app/legacy"
@@ -24,6 +25,9 @@ import (
 var (
 	_ scheduler.Store    = (*store.Store)(nil)
 	_ jobs.Store         = (*store.Store)(nil)
+	_ alarm.Store        = (*store.Store)(nil)
+	_ alarm.Outbox       = (*store.Store)(nil)
+	_ alarm.Sender       = (*teller)(nil)
 	_ jobs.Ringer        = (*scheduler.Scheduler)(nil)
 	_ api.Service        = (*jobs.Service)(nil)
 	_ api.Completer      = (*scheduler.Scheduler)(nil)

@@ -29,6 +29,7 @@ type worker struct {
 	mu      sync.Mutex
 	runs    int
 	address string
+	fails   error         // what its runs end with
 	hold    chan struct{} // runs wait for it when not nil
 	stop    func()
 }
@@ -59,7 +60,9 @@ func startWorker(t *testing.T, accessToken string, centers ...string) *worker {
 			case <-ctx.Done():
 			}
 		}
-		return nil
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.fails
 	})
 	require.NoError(t, ex.Start(t.Context()))
 	w.stop = sync.OnceFunc(func() {

@@ -170,6 +170,9 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Location: loc, Logger: c.log.With("part", "jobs"),
 		AliveFor: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
+	if err := c.alarms(cfg, texts, loc, centerURL+strings.TrimSuffix(cfg.BasePath, "/")); err != nil {
+		return err
+	}
 	proxies, err := cfg.proxies()
 	if err != nil {
 		return err
@@ -186,7 +189,7 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 		Service: c.Jobs, Sessions: c.store.Sessions(), Logger: c.log.With("part", "console"), BasePath: cfg.BasePath, Texts: texts,
 		Secure: strings.HasPrefix(cfg.PublicURL, "https:"), CenterURL: centerURL,
 		Version: version.Version, Build: version.Build, GoVersion: version.Go,
-		SourceURL: "https://github.com/carillon-scheduler/carillon", Licence: "Apache-2.0", IPExtractor: clientAddress(proxies),
+		SourceURL: "https://github.com/carillon-scheduler/carillon", Licence: "Apache-2.0", MailSet: cfg.SmtpURL != "", IPExtractor: clientAddress(proxies),
 	}
 	if cfg.PublicURL != "" {
 		options.TrustedOrigins = []string{origin(cfg.PublicURL)}

@@ -57,6 +57,9 @@ type ServeCmd struct {
 	RetentionDays       int      `help:"Days for which runs are kept; 0 = for ever." default:"30"`
 	TrustProxy          []string `help:"Addresses or networks of the proxies before the center, separated by commas: theirs is the word on the address of a client (X-Forwarded-For)." placeholder:"ADDRESS"`
 
+	SmtpURL  string `help:"Mail server for alarms: smtp://user:password@host:port?tls=starttls|tls|none; without it nobody gets a mail." placeholder:"URL"`
+	MailFrom string `help:"Sender of mails, such as Carillon <carillon@example.org>; needed with --smtp-url." placeholder:"ADDRESS"`
+
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
 	NodeDeadAfter   time.Duration `help:"A node without a beat for so long is dead: the others take its runs over. The same for all nodes of a database." default:"4s"`
 	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed. Executors that beat every 60 s (DotXxlJob) need 150s to survive a lost beat." default:"90s"`
@@ -96,6 +99,9 @@ func (c *ServeCmd) validate() error {
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			return fmt.Errorf("--public-url %q: give http://host or https://host", c.PublicURL)
 		}
+	}
+	if (c.SmtpURL == "") != (c.MailFrom == "") {
+		return errors.New("--smtp-url and --mail-from belong together")
 	}
 	if c.RetentionDays < 0 || c.RetentionDays > 36500 {
 		return fmt.Errorf("--retention-days %d: give 0 to 36500", c.RetentionDays)

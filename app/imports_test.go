@@ -22,6 +22,7 @@ func mayImport() map[string][]string {
 		"app/legacy":  {"jobs", "model"},
 		"views":       {"i18n", "model"},
 		"static":      {},
+		"alarm":       {"model"},
 		"jobfile":     {"model"},
 		"jobs":        {"model", "scheduler/cron"},
 		"scheduler": {"model", "scheduler/config", "scheduler/call", "scheduler/loop", "scheduler/plan", "scheduler/dispatch",
@@ -45,6 +46,8 @@ func mayImport() map[string][]string {
 		"store":              {"model"},
 		"store/storetest":    {"store", "store/storetest/mariadb", "migrations", "model"},
 		"migrations":         {},
+		"mail":               {},
+		"channel":            {},
 		"e2e":                {"app", "model"},
 		"bench":              {"app", "protocol", "store/storetest/mariadb"},
 
@@ -59,12 +62,18 @@ func mayImport() map[string][]string {
 func mustNotImport() map[string][]string {
 	const echo, sql, templ = "github.com/labstack/echo/v4", "database/sql", "github.com/a-h/templ"
 	return map[string][]string{
-		"views": {echo, sql, "net/http"}, "jobs": {echo, sql, templ}, "scheduler": {echo, sql, templ, "net/http"},
+		"views": {echo, sql, "net/http"}, "jobs": {echo, sql, templ}, "alarm": {echo, sql, templ, "net/http"}, "scheduler": {echo, sql, templ, "net/http"},
 		"scheduler/cron": {"net/http", sql}, "scheduler/rule": {"net/http", sql}, "scheduler/plan": {"net/http", sql}, "scheduler/dispatch": {"net/http", sql},
 		"scheduler/settle": {"net/http", sql}, "scheduler/node": {"net/http", sql}, "router": {"net/http", sql}, "executorclient": {echo, sql}, "protocol": {"net/http", sql},
 		"executor": {echo, sql}, "i18n": {echo, sql}, "model": {"net/http", sql, templ}, "jobfile": {"net/http", sql, templ}, "store": {echo, templ}, "static": {echo, sql, templ},
 		"app/console": {sql}, "app/api": {sql, templ}, "app/legacy": {echo, sql, templ},
+		"mail": {"net/http", sql, templ}, "channel": {echo, sql, templ},
 	}
+}
+
+// onlyIn names modules of others that one room alone may import.
+func onlyIn() map[string]string {
+	return map[string]string{"github.com/wneessen/go-mail": "mail", "code.dny.dev/ssrf": "channel"}
 }
 
 func TestImportTable(t *testing.T) {
@@ -82,6 +91,11 @@ func TestImportTable(t *testing.T) {
 		for _, imp := range fields[1:] {
 			if slices.Contains(banned[pkg], imp) {
 				t.Errorf("%s must not import %s", pkg, imp)
+			}
+			for module, room := range onlyIn() {
+				if (imp == module || strings.HasPrefix(imp, module+"/")) && pkg != room {
+					t.Errorf("%s must not import %s, %s does", pkg, imp, room)
+				}
 			}
 			ours, isOurs := strings.CutPrefix(imp, module+"/")
 			if isOurs && !slices.Contains(may, ours) && !slices.Contains(may, "*") {

@@ -35,7 +35,7 @@ type world struct {
 
 // newWorld starts a center on an empty database. The executor entry has the id
 // 1; its process has registered when newWorld returns.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, change ...func(*app.ServeCmd)) *world {
 	t.Helper()
 	log := &buffer{}
 	t.Cleanup(func() {
@@ -44,11 +44,15 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	center, err := app.Start(context.Background(), app.ServeCmd{
+	cfg := app.ServeCmd{
 		Listen: "127.0.0.1:0", DatabaseFlags: app.DatabaseFlags{Database: "sqlite:" + t.TempDir() + "/carillon.db", Timezone: "Local"},
 		AccessToken: token, AdminPassword: password, Lang: "zh-Hans", Migrate: true, RetentionDays: 30,
 		RegistryTimeout: 90 * time.Second, ExecutorTimeout: 3 * time.Second,
-	}, logger)
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	center, err := app.Start(context.Background(), cfg, logger)
 	require.NoError(t, err)
 	w := &world{t: t, url: strings.TrimSuffix(center.URL, "/")}
 	w.admin = w.logIn()

@@ -54,6 +54,9 @@ func jobThing(j *model.Job) thing { return thing{model.AuditJob, int64(j.ID), j.
 func userThing(u *model.User) thing {
 	return thing{model.AuditUser, int64(u.ID), u.Name}
 }
+func incidentThing(i *model.Incident) thing {
+	return thing{model.AuditIncident, i.ID, i.Subject}
+}
 func groupThing(g *model.Group) thing {
 	return thing{model.AuditExecutor, int64(g.ID), g.Title}
 }

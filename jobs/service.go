@@ -41,6 +41,17 @@ type Store interface {
 	ScriptVersions(ctx context.Context, jobID int) ([]model.ScriptVersion, error)
 	ScriptVersion(ctx context.Context, jobID, id int) (model.ScriptVersion, error)
 
+	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
+	Incident(ctx context.Context, id int64) (model.Incident, error)
+	Incidents(ctx context.Context, f model.IncidentFilter) ([]model.Incident, error)
+	CountIncidents(ctx context.Context, groups []int) (int, error)
+	CountMembers(ctx context.Context, id int64) (int, error)
+	IncidentMembers(ctx context.Context, id int64, limit int) ([]model.Incident, error)
+	IncidentNotes(ctx context.Context, id int64, limit int) ([]model.IncidentNote, error)
+	TouchIncident(ctx context.Context, id int64, note model.IncidentNote, change func(*model.Incident)) error
+	MessagesOf(ctx context.Context, incident int64, limit int) ([]model.Message, error)
+	MessagesIn(ctx context.Context, digest int64, limit int) ([]model.Message, error)
+
 	Run(ctx context.Context, id int64) (model.Run, error)
 	Runs(ctx context.Context, f model.RunFilter) ([]model.Run, error)
 	CountRuns(ctx context.Context, f model.RunFilter, most int) (int, error)

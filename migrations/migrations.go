@@ -143,6 +143,7 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	zones := goose.NewGoMigration(21, &goose.GoFunc{RunDB: addCarillonColumns(engine, zoneColumns(), nil)}, nil)
 	counts := goose.NewGoMigration(22, &goose.GoFunc{RunDB: addCarillonColumns(engine, nil, countIndexes())}, nil)
 	ended := goose.NewGoMigration(23, &goose.GoFunc{RunDB: addCarillonColumns(engine, nil, endedIndexes())}, nil)
+	quiet := goose.NewGoMigration(25, &goose.GoFunc{RunDB: settleOldAlarms}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, counts, ended))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, counts, ended, quiet))
 }

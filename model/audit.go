@@ -20,6 +20,7 @@ const (
 	AuditExecutor AuditKind = "executor"
 	AuditUser     AuditKind = "user"
 	AuditSession  AuditKind = "session"
+	AuditIncident AuditKind = "incident"
 )
 
 // AuditOutcome says what came of a wish.
@@ -54,6 +55,7 @@ func AuditActions() []string {
 		"run.kill", "run.takeback", "runs.clear",
 		"executor.add", "executor.edit", "executor.delete", "executor.drain", "executor.take", "executor.ping",
 		"user.add", "user.edit", "user.disable", "user.enable", "user.delete",
+		"incident.ack", "incident.mute", "incident.comment", "alarm.rule", "alarm.channel", "alarm.test",
 		"audit.read",
 	}
 }

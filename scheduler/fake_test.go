@@ -325,3 +325,5 @@ func (f *fakeExec) IdleBeat(ctx context.Context, addr string, _ int64) (bool, er
 func (f *fakeExec) Log(context.Context, string, protocol.LogRequest) (protocol.LogResult, error) {
 	return protocol.LogResult{FromLineNum: 1, ToLineNum: f.lines, Known: f.known}, f.logErr
 }
+
+func (m *memory) RemoveIncidents(context.Context, time.Time, int) (int, error) { return 0, nil }

@@ -231,6 +231,12 @@ func (s *Scheduler) Close(ctx context.Context) {
 	s.cfg.Logger.Info("scheduler stopped", "node", s.node.Owner())
 }
 
+// Also adds loops that run as long as the others do; before Start.
+func (s *Scheduler) Also(loops ...*loop.Loop) { s.loops = append(s.loops, loops...) }
+
+// Leads reports whether this node does what one node does for all.
+func (s *Scheduler) Leads() bool { return s.node.Leads() }
+
 // Fatal delivers at most one error after which the process must end.
 func (s *Scheduler) Fatal() <-chan error { return s.fatal }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gets what the tests need beyond Go: a MariaDB server, Chromium, fonts, Python
-# and, from npm into .tools, the Playwright driver and the packages of
-# e2e/package.json. It may run again and again: what is there is left alone. On
+# and, into .tools, from npm the Playwright driver and the packages of
+# e2e/package.json, from PyPI those of mail/testdata/requirements.txt. It may run again and again: what is there is left alone. On
 # Debian and Ubuntu as root it installs what is missing; elsewhere it says what
 # to install and ends with 1.
 #
@@ -33,6 +33,7 @@ any chromium chromium-browser google-chrome google-chrome-stable || want chromiu
 font liberation arial helvetica dejavu || want fonts-liberation "a font for Latin text, such as Liberation"
 font wqy noto*cjk sourcehansans pingfang || want fonts-wqy-microhei "a font for Chinese text, such as WenQuanYi Micro Hei"
 has python3 || want python3 "Python 3"
+python3 -m pip --version >/dev/null 2>&1 || want python3-pip "pip for Python 3"
 
 if [ ${#packages[@]} -gt 0 ]; then
 	if [ "$(id -u)" = 0 ] && has apt-get; then
@@ -72,3 +73,18 @@ fi
 mkdir -p .tools/playwright
 ln -sfn ../node_modules/playwright-core .tools/playwright/package
 ln -sfn "$(node -p process.execPath)" .tools/playwright/node
+
+# What comes from PyPI: an SMTP server of another make. The copy of the list in the
+# folder marks a complete installation, for this Python.
+python_packages=.tools/python
+python_mark="$(python3 -c 'import sys; print("# for Python %d.%d" % sys.version_info[:2])')
+$(cat mail/testdata/requirements.txt)"
+if [ "$(cat $python_packages/.installed 2>/dev/null)" != "$python_mark" ]; then
+	echo "setup: fetching the Python packages of mail/testdata/requirements.txt"
+	rm -rf $python_packages
+	if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --target $python_packages -r mail/testdata/requirements.txt; then
+		echo "setup: pip could not fetch the packages" >&2
+		exit 1
+	fi
+	printf '%s\n' "$python_mark" >$python_packages/.installed
+fi

@@ -11,8 +11,13 @@ import (
 )
 
 // verdicts is what the fires that end in one transaction say of their jobs: the fire
-// that ends last decides whether a job is failing.
-type verdicts map[int]verdict
+// that ends last decides whether a job is failing. What people may be told of is kept apart.
+type verdicts struct {
+	jobs map[int]verdict
+	news []model.AlarmEvent
+}
+
+func newVerdicts() *verdicts { return &verdicts{jobs: map[int]verdict{}} }
 
 type verdict struct {
 	run  int64 // of the first attempt, 0 = not known yet
@@ -22,7 +27,12 @@ type verdict struct {
 
 // note takes the outcome of a fire: a line of the ledger, or "" while it is open. What
 // was not sent, or ended because somebody wanted it, says nothing about the job.
-func (v verdicts) note(job int, run, atMS int64, line string) {
+// The event names the last attempt, and how many fires it stands for.
+func (v *verdicts) note(job int, run, atMS int64, line string, event model.AlarmEvent) {
+	if model.Raises(line) {
+		event.JobID, event.AtMS, event.Reason = job, atMS, line
+		v.news = append(v.news, event)
+	}
 	good := line == model.OutcomeSucceeded
 	if !good {
 		info, known := model.ReasonOf(line)
@@ -30,20 +40,20 @@ func (v verdicts) note(job int, run, atMS int64, line string) {
 			return
 		}
 	}
-	old, there := v[job]
+	old, there := v.jobs[job]
 	switch {
 	case there && !good && !old.good: // the first of them
-		v[job] = verdict{min(run, old.run), min(atMS, old.atMS), false}
+		v.jobs[job] = verdict{min(run, old.run), min(atMS, old.atMS), false}
 	case !there || run == 0 || old.run <= run:
-		v[job] = verdict{run, atMS, good}
+		v.jobs[job] = verdict{run, atMS, good}
 	}
 }
 
 // noteFailing writes down which jobs are failing now and which are not any more. Jobs
 // that go on as they did, as nearly all do, cost no write.
-func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v verdicts) error {
-	ids := slices.Sorted(maps.Keys(v))
-	return chunks(ids, 1000, func(part []int) error {
+func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error {
+	ids := slices.Sorted(maps.Keys(v.jobs))
+	err := chunks(ids, 1000, func(part []int) error {
 		failing, err := s.streaks(ctx, tx, part)
 		if err != nil {
 			return err
@@ -52,9 +62,10 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v verdicts) error {
 		var well []int
 		for _, id := range part {
 			was, there := failing[id]
-			switch x := v[id]; {
+			switch x := v.jobs[id]; {
 			case x.good && there:
 				well = append(well, id)
+				v.news = append(v.news, model.AlarmEvent{JobID: id, RunID: x.run, AtMS: x.atMS, Reason: model.OutcomeSucceeded})
 			case !x.good && !there:
 				if x.run == 0 {
 					if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM xxl_job_log`).Scan(&x.run); err != nil {
@@ -78,6 +89,10 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v verdicts) error {
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return s.addAlarmEvents(ctx, tx, v.news)
 }
 
 func (s *Store) streaks(ctx context.Context, q querier, ids []int) (map[int]model.Streak, error) {

@@ -64,15 +64,15 @@ func (s *Store) insertFresh(ctx context.Context, tx *sql.Tx, runs []model.Run, n
 // insertRuns writes many runs in few statements and counts them. When one of the
 // fire keys exists already it writes nothing that is kept: errKnownFire.
 func (s *Store) insertRuns(ctx context.Context, tx *sql.Tx, runs []model.Run, now time.Time) error {
-	count, decided := tally{}, verdicts{}
+	count, decided := tally{}, newVerdicts()
 	err := bySize(runs, func(part []model.Run) error {
 		const columns = 26
 		args := make([]any, 0, columns*len(part))
 		for i := range part {
 			args = append(args, s.runValues(&part[i])...)
 			countNew(count, &part[i], s.loc)
-			if part[i].Phase == model.PhaseFinished {
-				decided.note(part[i].JobID, 0, part[i].FinishedMS, part[i].Outcome())
+			if p := part[i].Phase; p == model.PhaseFinished || p == model.PhaseMissed {
+				decided.note(part[i].JobID, 0, part[i].FinishedMS, part[i].Outcome(), model.AlarmEvent{Fires: part[i].Fires()})
 			}
 		}
 		res, err := tx.ExecContext(ctx, s.d.insertIgnore+`xxl_job_log `+insertRunColumns+` VALUES `+rowsOf(columns, len(part)), args...)

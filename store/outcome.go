@@ -20,7 +20,8 @@ type fireState struct {
 	n    int
 
 	job     int
-	endedMS int64 // of the attempt that decides
+	last    int64 // the attempt that decides
+	endedMS int64
 }
 
 // outcomes counts the fires whose attempts change in one transaction. Fires with more
@@ -31,11 +32,11 @@ type outcomes struct {
 	tx     *sql.Tx
 	count  tally
 	before map[int64]fireState // by first attempt
-	jobs   verdicts
+	jobs   *verdicts
 }
 
 func (s *Store) outcomes(tx *sql.Tx, t tally) *outcomes {
-	return &outcomes{s: s, tx: tx, count: t, before: map[int64]fireState{}, jobs: verdicts{}}
+	return &outcomes{s: s, tx: tx, count: t, before: map[int64]fireState{}, jobs: newVerdicts()}
 }
 
 // touch is told of runs before their rows change, open says which of them were counted
@@ -68,7 +69,7 @@ func (o *outcomes) end(r *model.Run, retried bool) {
 	}
 	if line := r.Outcome(); line != "" {
 		o.count.fires(r.TriggerTime, line, r.Fires())
-		o.jobs.note(r.JobID, r.FirstAttempt(), r.FinishedMS, line)
+		o.jobs.note(r.JobID, r.FirstAttempt(), r.FinishedMS, line, model.AlarmEvent{RunID: r.ID, Fires: r.Fires()})
 	}
 }
 
@@ -98,7 +99,7 @@ func (o *outcomes) settle(ctx context.Context) error {
 				continue
 			}
 		}
-		o.jobs.note(is.job, first, is.endedMS, is.line)
+		o.jobs.note(is.job, first, is.endedMS, is.line, model.AlarmEvent{RunID: is.last, Fires: is.n})
 	}
 	return o.s.noteFailing(ctx, o.tx, o.jobs)
 }
@@ -126,7 +127,7 @@ func (o *outcomes) states(ctx context.Context, first []int64, open map[int64]boo
 				f.day, f.n, f.job = r.TriggerTime, r.Fires(), r.JobID
 			}
 			if f.line != model.OutcomeSucceeded {
-				f.endedMS = r.FinishedMS
+				f.endedMS, f.last = r.FinishedMS, r.ID
 				if f.line = r.Outcome(); open[r.ID] {
 					f.line = ""
 				}

@@ -122,16 +122,16 @@ type navEntry struct{ key, path, icon string }
 // navEntries gives the menu in the order that people know.
 func (p Page) navEntries() []navEntry {
 	all := []navEntry{
-		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"},
+		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"}, {"incidents", "/incidents", "bell-ringing"},
 		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"audit", "/audit", "history"},
 		{"system", "/system", "bolt"}, {"help", "/help", "book"},
 	}
 	if p.Admin {
 		return all
 	}
-	menu := all[:3:3]
+	menu := all[:4:4]
 	if p.Actor.MaySomewhere(model.LevelAdminister) {
-		menu = append(menu, all[3])
+		menu = append(menu, all[4])
 	}
 	return append(menu, all[len(all)-1])
 }

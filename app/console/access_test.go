@@ -68,6 +68,10 @@ func rules() map[string]rule {
 		"GET /runs/:id/kill": run(operate), "POST /runs/:id/kill": run(operate),
 		"GET /runs/:id/takeback": run(operate), "POST /runs/:id/takeback": run(operate),
 
+		"GET /incidents": any, "GET /incidents/:id": {object: "incident", level: view},
+		"POST /incidents/:id/ack": {object: "incident", level: operate}, "POST /incidents/:id/mute": {object: "incident", level: operate, form: "for=1h"},
+		"POST /incidents/:id/comment": {object: "incident", level: operate, form: "comment=x"},
+
 		"GET /executors": {somewhere: administer}, "POST /executors": admin, "GET /executors/new": admin, "POST /executors/adopt": admin,
 		"POST /executors/:id":       {somewhere: administer, object: "executor", level: administer, form: "title=t&address_type=1&address_list=http://10.0.0.1:9999/"},
 		"GET /executors/:id/edit":   {somewhere: administer, object: "executor", level: administer},
@@ -191,6 +195,15 @@ func (w *town) make(object string, g model.Group) (id string, look func() string
 		return strconv.FormatInt(r.ID, 10), func() string {
 			r, err := w.st.Run(ctx, r.ID)
 			return fmt.Sprint(r, err)
+		}
+	case "incident":
+		j := storetest.Job(w.t, w.st, g.ID, func(j *model.Job) { j.Name = name })
+		inc := &model.Incident{Subject: "job:" + strconv.Itoa(j.ID), JobID: j.ID, GroupID: g.ID, Severity: model.SeverityCritical, Reason: model.ReasonError, Failed: 1, OpenedMS: 1, LastMS: 1}
+		require.NoError(w.t, w.st.SaveAlarms(ctx, &model.AlarmDecision{Changed: []*model.Incident{inc}}, time.UnixMilli(1)))
+		return strconv.FormatInt(inc.ID, 10), func() string {
+			i, err := w.st.Incident(ctx, inc.ID)
+			n, _ := w.st.IncidentNotes(ctx, inc.ID, 10)
+			return fmt.Sprint(i, n, err)
 		}
 	case "executor":
 		return strconv.Itoa(g.ID), func() string {

@@ -46,6 +46,8 @@ type Options struct {
 
 	Version, Build, GoVersion string
 	SourceURL, Licence        string
+	// MailSet says that alarms can be mailed.
+	MailSet bool
 }
 
 // Clock is the edge to real time.

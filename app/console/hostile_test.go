@@ -158,6 +158,11 @@ func typedForms() map[string]typed {
 		"POST /runs/:id/kill":     {object: "run"},
 		"POST /runs/:id/takeback": {object: "run"},
 
+		"POST /incidents/:id/ack":  {object: "incident"},
+		"POST /incidents/:id/mute": {object: "incident", form: "for=1h", fields: map[string]field{"for": {kind: meant}}},
+		"POST /incidents/:id/comment": {object: "incident", form: "comment=seen", fields: map[string]field{
+			"comment": {kind: free, max: 2000, code: true, must: true}}},
+
 		"POST /executors":           {page: "/executors/new", form: "app_name=new-NEW&title=New&address_type=0", fields: executor, kept: true},
 		"POST /executors/adopt":     {form: "app_name=new-NEW", fields: map[string]field{"app_name": {kind: strict, max: 64, must: true}}},
 		"POST /executors/:id":       {object: "executor", page: "/executors/:id/edit", fields: oldExecutor, kept: true},

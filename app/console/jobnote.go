@@ -32,6 +32,9 @@ func markdown(text string) (string, error) {
 	return string(p.SanitizeBytes(b.Bytes())), nil
 }
 
+// Markdown makes harmless HTML of what a person wrote for who is on call.
+func Markdown(text string) (string, error) { return markdown(text) }
+
 func (c *Console) jobNoteForm(r *request) error {
 	j, err := c.pathJob(r, model.LevelOperate, "job.note")
 	if err != nil {

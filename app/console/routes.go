@@ -117,6 +117,12 @@ func (c *Console) table() []route {
 		{get, "/runs/:id/takeback", users, c.runTakeBackForm},
 		{post, "/runs/:id/takeback", users, c.runTakeBack},
 
+		{get, "/incidents", users, c.incidentList},
+		{get, "/incidents/:id", users, c.incident},
+		{post, "/incidents/:id/ack", users, c.incidentAck},
+		{post, "/incidents/:id/mute", users, c.incidentMute},
+		{post, "/incidents/:id/comment", users, c.incidentComment},
+
 		{get, "/executors", managers, c.executorList},
 		{post, "/executors", admins, c.executorAdd},
 		{get, "/executors/new", admins, c.executorNew},

@@ -38,6 +38,9 @@ func plainText(run model.Run, s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// PlainText gives a stored message of a run as text.
+func PlainText(run model.Run, s string) string { return plainText(run, s) }
+
 // runMessage is the text that explains a run in a list: the executor's own words
 // first, then what the center says.
 func runMessage(l *i18n.Localizer, zone *time.Location, run model.Run) string {

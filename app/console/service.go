@@ -79,6 +79,12 @@ type Service interface {
 	ImportJobs(ctx context.Context, actor model.Actor, docs []model.JobDoc, o jobs.ImportOptions, digest string) (jobs.ImportPlan, error)
 
 	ListRuns(ctx context.Context, actor model.Actor, f model.RunFilter) (jobs.RunPage, error)
+	ListIncidents(ctx context.Context, actor model.Actor, before int64) (jobs.IncidentPage, error)
+	CountIncidents(ctx context.Context, actor model.Actor) (int, error)
+	Incident(ctx context.Context, actor model.Actor, id int64) (jobs.IncidentDetail, error)
+	AckIncident(ctx context.Context, actor model.Actor, id int64) error
+	MuteIncident(ctx context.Context, actor model.Actor, id int64, long time.Duration, forGood bool) error
+	CommentIncident(ctx context.Context, actor model.Actor, id int64, text string) error
 	Run(ctx context.Context, actor model.Actor, id int64) (jobs.RunDetail, error)
 	ReadLog(ctx context.Context, actor model.Actor, runID int64, fromLine int) (model.LogChunk, error)
 	KillRun(ctx context.Context, actor model.Actor, id int64) error

@@ -14,6 +14,7 @@ import (
 type Store interface {
 	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
 	DeleteAuditBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
+	RemoveIncidents(ctx context.Context, cutoff time.Time, limit int) (int, error)
 	ForgetAddresses(ctx context.Context, beforeMS int64) error
 	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
 
@@ -51,6 +52,9 @@ func (u *Upkeep) Retention(ctx context.Context, now time.Time) error {
 	y, mo, d := now.In(u.Cfg.Location).Date()
 	cutoff := time.Date(y, mo, d-u.Cfg.RetentionDays, 0, 0, 0, 0, u.Cfg.Location)
 	if err := u.clear(ctx, "old runs removed", cutoff, u.Store.DeleteRunsBefore); err != nil {
+		return err
+	}
+	if err := u.clear(ctx, "old incidents removed", cutoff, u.Store.RemoveIncidents); err != nil {
 		return err
 	}
 	return u.clear(ctx, "old lines of the audit removed", cutoff, u.Store.DeleteAuditBefore)

@@ -1,0 +1,246 @@
+package alarm
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// How long to wait before people are told of what several jobs may suffer from, and after
+// how long without news the center and its database count as well again.
+const (
+	GroupWait = 30 * time.Second
+	CalmAfter = 2 * time.Minute
+)
+
+// Work is what one pass decides about.
+type Work struct {
+	Now    time.Time
+	Events []model.AlarmEvent // in their order
+	Jobs   map[int]model.Job  // those of the events and of all open incidents
+	Open   []model.Incident
+	Rules  Rules
+	// Well are jobs whose open incident is over: they have succeeded since.
+	Well []int
+	// Ended are jobs of open incidents that are stopped or gone: nobody is told.
+	Ended []int
+}
+
+// What a pass gives.
+type (
+	Decision = model.AlarmDecision
+	Telling  = model.Telling
+	Target   = model.TellTarget
+	Note     = model.DecidedNote
+)
+
+type pass struct {
+	Work
+	d      Decision
+	open   map[string]*model.Incident // by subject
+	byID   map[int64]*model.Incident
+	listed map[*model.Incident]bool // in d.Changed
+}
+
+// Decide is pure: the same work gives the same decision.
+func Decide(w Work) *Decision {
+	p := &pass{Work: w, open: map[string]*model.Incident{}, byID: map[int64]*model.Incident{}, listed: map[*model.Incident]bool{}, d: Decision{Runs: map[int64]int{}, Parents: map[*model.Incident]*model.Incident{}}}
+	for i := range w.Open {
+		inc := w.Open[i]
+		p.open[inc.Subject], p.byID[inc.ID] = &inc, &inc
+	}
+	for _, e := range w.Events {
+		p.event(e)
+		p.d.Events = append(p.d.Events, e.ID)
+	}
+	for _, id := range w.Well {
+		p.well(jobSubject(id), w.Now.UnixMilli())
+	}
+	for _, id := range w.Ended {
+		if inc := p.open[jobSubject(id)]; inc != nil {
+			p.end(inc, w.Now.UnixMilli(), false)
+		}
+	}
+	for _, inc := range p.inOrder() {
+		p.calm(inc)
+	}
+	for _, inc := range p.inOrder() {
+		p.tell(inc)
+	}
+	return &p.d
+}
+
+func jobSubject(id int) string { return "job:" + strconv.Itoa(id) }
+
+// inOrder gives the open incidents, oldest first, groups before jobs.
+func (p *pass) inOrder() []*model.Incident {
+	var out []*model.Incident
+	for _, inc := range p.open {
+		out = append(out, inc)
+	}
+	slices.SortFunc(out, func(a, b *model.Incident) int {
+		return cmp.Or(cmp.Compare(a.OpenedMS, b.OpenedMS), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Subject, b.Subject))
+	})
+	return out
+}
+
+func (p *pass) changed(inc *model.Incident) {
+	if !p.listed[inc] {
+		p.listed[inc] = true
+		p.d.Changed = append(p.d.Changed, inc)
+	}
+}
+
+func (p *pass) note(inc *model.Incident, kind, text string) {
+	p.d.Notes = append(p.d.Notes, Note{Incident: inc, Kind: kind, Text: text})
+}
+
+// event takes one outcome of a fire.
+func (p *pass) event(e model.AlarmEvent) {
+	if e.Reason == model.OutcomeSucceeded {
+		p.well(jobSubject(e.JobID), e.AtMS)
+		return
+	}
+	job, there := p.Jobs[e.JobID]
+	rule := p.Rules.For(&job)
+	if !there || rule.Off || slices.Contains(rule.Without, e.Reason) {
+		p.run(e.RunID, 1)
+		return
+	}
+	inc := p.open[jobSubject(e.JobID)]
+	if inc == nil {
+		inc = p.openNew(model.Incident{Subject: jobSubject(e.JobID), JobID: e.JobID, GroupID: job.GroupID, Severity: severityOf(rule), FirstRun: e.RunID}, e)
+	}
+	count(inc, e)
+	p.changed(inc)
+	p.run(e.RunID, 1)
+	parent := p.parentOf(inc)
+	cause := model.CauseOf(e.Reason)
+	if cause == model.CauseCenter || cause == model.CauseDatabase {
+		p.join(inc, string(cause), e)
+		return
+	}
+	if parent != nil && (cause == model.CauseExecutor && parent.Subject == executorSubject(job.GroupID)) {
+		count(parent, e)
+		p.changed(parent)
+		return
+	}
+	inc.ParentID = 0
+	delete(p.d.Parents, inc)
+	if inc.ToldMS == 0 && inc.TellMS == 0 && inc.Failed+inc.Missed >= rule.InARow {
+		inc.TellMS = p.Now.UnixMilli()
+		if cause == model.CauseExecutor {
+			inc.TellMS += GroupWait.Milliseconds()
+		}
+	}
+	if inc.ToldMS == 0 && inc.TellMS > 0 {
+		p.run(inc.FirstRun, -1)
+	}
+}
+
+func executorSubject(group int) string { return "executor:" + strconv.Itoa(group) }
+
+func (p *pass) openNew(inc model.Incident, e model.AlarmEvent) *model.Incident {
+	inc.OpenedMS, inc.Reason = e.AtMS, e.Reason
+	p.open[inc.Subject] = &inc
+	p.note(&inc, "opened", e.Reason)
+	return &inc
+}
+
+func count(inc *model.Incident, e model.AlarmEvent) {
+	if info, known := model.ReasonOf(e.Reason); known && info.Class == model.ClassNotSent {
+		inc.Missed += max(1, e.Fires)
+	} else {
+		inc.Failed += max(1, e.Fires)
+	}
+	inc.Reason, inc.LastMS = e.Reason, max(inc.LastMS, e.AtMS)
+	if e.RunID != 0 {
+		inc.LastRun = e.RunID
+		if inc.FirstRun == 0 {
+			inc.FirstRun = e.RunID
+		}
+	}
+}
+
+// join makes a job's incident part of one that many jobs have.
+func (p *pass) join(inc *model.Incident, subject string, e model.AlarmEvent) {
+	parent := p.open[subject]
+	if parent == nil {
+		rule := p.Rules.Default()
+		if inc.GroupID != 0 && subject == executorSubject(inc.GroupID) {
+			rule = p.Rules.ForGroup(inc.GroupID)
+		}
+		x := model.Incident{Subject: subject, Severity: severityOf(rule)}
+		if subject == executorSubject(inc.GroupID) {
+			x.GroupID = inc.GroupID
+		}
+		parent = p.openNew(x, e)
+		parent.TellMS = p.Now.UnixMilli()
+	}
+	count(parent, e)
+	inc.TellMS = 0
+	p.d.Parents[inc] = parent
+	p.changed(parent)
+	p.changed(inc)
+}
+
+func (p *pass) parentOf(inc *model.Incident) *model.Incident {
+	if parent := p.d.Parents[inc]; parent != nil {
+		return parent
+	}
+	if parent := p.byID[inc.ParentID]; parent != nil && parent.Open() {
+		return parent
+	}
+	return nil
+}
+
+func (p *pass) run(id int64, status int) {
+	if id != 0 {
+		p.d.Runs[id] = status
+	}
+}
+
+// well ends the incident of a job that has succeeded. Its executor answers, too.
+func (p *pass) well(subject string, at int64) {
+	inc := p.open[subject]
+	if inc == nil {
+		return
+	}
+	if at < inc.LastMS { // written late: something newer has failed
+		return
+	}
+	parent := p.parentOf(inc)
+	if parent != nil && parent.GroupID != 0 {
+		p.end(parent, at, true)
+	}
+	p.end(inc, at, parent == nil)
+}
+
+// calm ends what nobody reports the end of.
+func (p *pass) calm(inc *model.Incident) {
+	if (inc.Subject == string(model.CauseCenter) || inc.Subject == string(model.CauseDatabase)) && p.Now.UnixMilli()-inc.LastMS > CalmAfter.Milliseconds() && inc.ToldMS > 0 {
+		p.end(inc, inc.LastMS, true)
+	}
+	if inc.GroupID != 0 && inc.JobID == 0 { // an executor: over with the last of its jobs
+		for _, x := range p.open {
+			if p.parentOf(x) == inc {
+				return
+			}
+		}
+		p.end(inc, p.Now.UnixMilli(), true)
+	}
+}
+
+// end closes an incident; who was told of it is told so.
+func (p *pass) end(inc *model.Incident, at int64, say bool) {
+	if say && inc.ToldMS > 0 {
+		p.say(inc, model.StepEnded, 0, p.targets(inc, false))
+	}
+	inc.EndedMS, inc.TellMS = max(at, inc.OpenedMS), 0
+	delete(p.open, inc.Subject)
+	p.changed(inc)
+	p.note(inc, "ended", "")
+}

@@ -1,0 +1,136 @@
+package alarm
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Store is what deciding needs of the database.
+type Store interface {
+	AlarmsDue(ctx context.Context, now int64) (bool, error)
+	AlarmEvents(ctx context.Context, limit int) ([]model.AlarmEvent, error)
+	OpenIncidents(ctx context.Context, limit int) ([]model.Incident, error)
+	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
+	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
+	SucceededSince(ctx context.Context, after map[int]int64) ([]int, error)
+	SaveAlarms(ctx context.Context, d *model.AlarmDecision, now time.Time) error
+}
+
+// How much one pass takes at most, and how often it looks for troubles that are over.
+const (
+	mostEvents    = 1000
+	mostIncidents = 10_000
+	mostPages     = 20
+	overEvery     = 10 * time.Second
+)
+
+// Engine decides, on one node of the center; two that think so do no harm.
+type Engine struct {
+	Store Store
+	// Taken is the error of Store when another node was faster.
+	Taken error
+	// Leads says that this node decides.
+	Leads func() bool
+	// Decided is told that the outbox may have something new.
+	Decided func()
+
+	overAt time.Time
+}
+
+// Pass looks at what happened and at what is due, until nothing is left.
+func (e *Engine) Pass(ctx context.Context, now time.Time) error {
+	if !e.Leads() {
+		return nil
+	}
+	for range mostPages {
+		more, err := e.page(ctx, now)
+		if errors.Is(err, e.Taken) {
+			return nil // the next pass sees what is left
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error) {
+	over := now.Sub(e.overAt) >= overEvery
+	due, err := e.Store.AlarmsDue(ctx, now.UnixMilli())
+	if err != nil || !due && !over {
+		return false, err
+	}
+	w := Work{Now: now}
+	if w.Open, err = e.Store.OpenIncidents(ctx, mostIncidents); err != nil {
+		return false, err
+	}
+	if w.Events, err = e.Store.AlarmEvents(ctx, mostEvents); err != nil {
+		return false, err
+	}
+	if len(w.Open) == 0 && len(w.Events) == 0 {
+		e.overAt = now
+		return false, nil
+	}
+	if w.Rules, err = e.Store.AlarmRules(ctx); err != nil {
+		return false, err
+	}
+	if w.Jobs, err = e.Store.JobsByID(ctx, jobsOf(w)); err != nil {
+		return false, err
+	}
+	if over {
+		if err := e.over(ctx, &w); err != nil {
+			return false, err
+		}
+		e.overAt = now
+	}
+	d := Decide(w)
+	if d.Empty() {
+		return false, nil
+	}
+	if err := e.Store.SaveAlarms(ctx, d, now); err != nil {
+		return false, err
+	}
+	if len(d.Told) > 0 && e.Decided != nil {
+		e.Decided()
+	}
+	return len(w.Events) == mostEvents, nil
+}
+
+func jobsOf(w Work) []int {
+	var ids []int
+	for _, x := range w.Events {
+		ids = append(ids, x.JobID)
+	}
+	for _, x := range w.Open {
+		if x.JobID != 0 {
+			ids = append(ids, x.JobID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// over finds incidents that no event ends: of jobs that were not sent and have succeeded
+// since, and of jobs that are stopped or gone.
+func (e *Engine) over(ctx context.Context, w *Work) error {
+	after := map[int]int64{}
+	for _, inc := range w.Open {
+		if inc.JobID == 0 {
+			continue
+		}
+		job, there := w.Jobs[inc.JobID]
+		switch {
+		case !there, job.Status == model.JobStopped && job.ScheduleType != model.ScheduleNone:
+			w.Ended = append(w.Ended, inc.JobID)
+		case inc.Missed > 0:
+			after[inc.JobID] = inc.LastMS
+		}
+	}
+	var err error
+	w.Well, err = e.Store.SucceededSince(ctx, after)
+	return err
+}

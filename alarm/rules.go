@@ -1,0 +1,97 @@
+package alarm
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Rules finds the rule of a job.
+type Rules []model.AlarmRule
+
+// Default is the rule of what is about no job.
+func (rs Rules) Default() model.AlarmRule {
+	for _, r := range rs {
+		if r.Scope == model.ScopeDefault {
+			return r
+		}
+	}
+	return model.DefaultAlarmRule()
+}
+
+// For gives the narrowest rule that fits the job; of several the oldest.
+func (rs Rules) For(j *model.Job) model.AlarmRule {
+	best, width := rs.Default(), 4
+	for _, r := range rs {
+		w := 4
+		switch {
+		case r.Scope == model.ScopeJob && r.JobID == j.ID:
+			w = 1
+		case r.Scope == model.ScopeTag && slices.Contains(strings.Split(j.Tags, ","), r.Tag):
+			w = 2
+		case r.Scope == model.ScopeExecutor && r.GroupID == j.GroupID:
+			w = 3
+		}
+		if w < width {
+			best, width = r, w
+		}
+	}
+	return best
+}
+
+// ForGroup gives the rule of an executor.
+func (rs Rules) ForGroup(group int) model.AlarmRule {
+	for _, r := range rs {
+		if r.Scope == model.ScopeExecutor && r.GroupID == group {
+			return r
+		}
+	}
+	return rs.Default()
+}
+
+// quietUntil gives the end of the quiet hours that an instant lies in, or zero. What is
+// critical has none.
+func quietUntil(s model.AlarmSettings, sev model.Severity, now time.Time) time.Time {
+	if s.QuietFrom == "" || s.QuietTo == "" || sev == model.SeverityCritical {
+		return time.Time{}
+	}
+	if loc, err := time.LoadLocation(s.Zone); err == nil && s.Zone != "" {
+		now = now.In(loc)
+	}
+	clock := now.Format("15:04")
+	from, to := s.QuietFrom, s.QuietTo
+	inside := from <= clock && clock < to
+	if from > to { // over midnight
+		inside = clock >= from || clock < to
+	}
+	if !inside {
+		return time.Time{}
+	}
+	at, err := time.Parse("15:04", to)
+	if err != nil {
+		return time.Time{}
+	}
+	end := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
+	if !end.After(now) {
+		end = time.Date(now.Year(), now.Month(), now.Day()+1, at.Hour(), at.Minute(), 0, 0, now.Location())
+	}
+	return end
+}
+
+// Mails takes apart the addresses of a job: separated by commas, semicolons or blanks.
+func Mails(list string) []string {
+	var out []string
+	for _, a := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(",;，； \t\r\n", r) }) {
+		if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, a) }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func severityOf(r model.AlarmRule) model.Severity {
+	return cmp.Or(r.Severity, model.SeverityCritical)
+}

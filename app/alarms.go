@@ -1,0 +1,221 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/alarm"
+	"github.com/carillon-scheduler/carillon/app/console"
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/mail"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/loop"
+	"github.com/carillon-scheduler/carillon/store"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+const (
+	linesInMail = 20
+	tailWait    = 5 * time.Second // for an executor's log: the alarm must not wait for it
+)
+
+// alarms are the loops that decide and deliver.
+func (c *Center) alarms(cfg ServeCmd, texts *i18n.Bundle, loc *time.Location, base string) error {
+	t := &teller{jobs: c.Jobs, store: c.store, texts: texts, lang: cfg.Lang, zone: loc, base: base, now: time.Now}
+	if cfg.SmtpURL != "" {
+		settings, err := mail.ParseURL(cfg.SmtpURL)
+		if err != nil {
+			return fmt.Errorf("--smtp-url: %w", err)
+		}
+		settings.From = cfg.MailFrom
+		if t.mail, err = mail.New(settings); err != nil {
+			return err
+		}
+	}
+	post := &alarm.Deliverer{Outbox: c.store, Sender: t, Owner: c.sched.Owner, Log: c.log.With("part", "alarms"), Now: time.Now, Jitter: spread}
+	deliver := &loop.Loop{Name: "deliver", Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
+	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: deliver.Wake}
+	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, deliver)
+	return nil
+}
+
+// teller writes messages in the words of the reader and hands them to the server.
+type teller struct {
+	jobs  *jobs.Service
+	store *store.Store
+	texts *i18n.Bundle
+	lang  string
+	zone  *time.Location
+	base  string // of the console, without a slash at its end
+	mail  *mail.Sender
+	now   func() time.Time
+}
+
+// Send implements alarm.Sender.
+func (t *teller) Send(ctx context.Context, m model.Message) (int, string, error) {
+	if m.Channel != model.ChannelMail {
+		return 0, "", &alarm.Refused{Text: "this channel does not exist any more", Permanent: true}
+	}
+	if t.mail == nil {
+		return 0, "", &alarm.Refused{Text: "no mail server is set: --smtp-url", Permanent: true}
+	}
+	letter, err := t.letter(ctx, m)
+	if err != nil {
+		return 0, "", err
+	}
+	receipt, err := t.mail.Send(ctx, letter)
+	if no := (*mail.Error)(nil); errors.As(err, &no) {
+		return no.Code, "", &alarm.Refused{Code: no.Code, Text: no.Error(), Permanent: no.Permanent}
+	}
+	return receipt.Code, receipt.Text, err
+}
+
+// letter writes a message as a mail. It has the same Message-ID each time.
+func (t *teller) letter(ctx context.Context, m model.Message) (mail.Message, error) {
+	_, domain, _ := strings.Cut(t.mail.From(), "@")
+	out := mail.Message{To: m.Target, ID: fmt.Sprintf("carillon.%d.%d@%s", m.ID, m.MadeMS, domain), At: t.now()}
+	if m.Step == model.StepDigest {
+		d, err := t.digest(ctx, m)
+		if err != nil {
+			return out, err
+		}
+		out.Subject, out.Text = d.Subject(), d.Text()
+		out.HTML, err = d.HTML(ctx)
+		return out, err
+	}
+	a, err := t.alarm(ctx, m)
+	if err != nil {
+		return out, err
+	}
+	out.References = []string{fmt.Sprintf("carillon.incident.%d.%d@%s", a.Incident.ID, a.Incident.OpenedMS, domain)}
+	out.Subject, out.Text = a.Subject(), a.Text()
+	out.HTML, err = a.HTML(ctx)
+	return out, err
+}
+
+// alarm gathers what a message about an incident says.
+func (t *teller) alarm(ctx context.Context, m model.Message) (views.AlarmMail, error) {
+	d, err := t.jobs.Incident(ctx, model.Actor{Name: "alarm", Admin: true}, m.IncidentID)
+	if err != nil {
+		return views.AlarmMail{}, err
+	}
+	words, zone, err := t.reader(ctx, &d)
+	a := views.AlarmMail{
+		L: words, Zone: zone, Now: t.now(), Base: t.base, Step: m.Step, Incident: d.Incident, JobName: d.JobName, GroupTitle: d.GroupTitle,
+		Jobs: d.Jobs, Job: d.Job, Run: d.Run, NextMS: d.NextMS, SuccessMS: d.SucceededMS, NoteText: d.NoteText,
+	}
+	if err != nil {
+		return a, err
+	}
+	if a.Run != nil {
+		a.Plain = func(s string) string { return console.PlainText(*a.Run, s) }
+	}
+	if m.Step != model.StepEnded {
+		limit, cancel := context.WithTimeout(ctx, tailWait)
+		a.LogTail = t.jobs.LogTail(limit, d.Run)
+		cancel()
+		if a.NoteHTML, err = console.Markdown(d.NoteText); err != nil {
+			return a, err
+		}
+	} else {
+		a.NoteText = ""
+	}
+	return a, t.members(ctx, &a, m)
+}
+
+// members names the jobs that the target of the message may know of.
+func (t *teller) members(ctx context.Context, a *views.AlarmMail, m model.Message) error {
+	if a.Incident.JobID != 0 {
+		return nil
+	}
+	ids := m.JobIDs
+	if ids == nil {
+		list, err := t.store.IncidentMembers(ctx, m.IncidentID, linesInMail)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			ids = append(ids, x.JobID)
+		}
+	} else {
+		a.Jobs = len(ids)
+	}
+	ids = ids[:min(len(ids), linesInMail)]
+	names, err := t.store.NamesOfJobs(ctx, ids)
+	for _, id := range ids {
+		if names[id] != "" {
+			a.Members = append(a.Members, views.AlarmLine{Name: names[id], URL: fmt.Sprintf("%s/jobs/%d", t.base, id)})
+		}
+	}
+	return err
+}
+
+// reader says in which language and zone the incident is told: those of its rule, else those
+// of the center.
+func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail) (*i18n.Localizer, *time.Location, error) {
+	rules, err := t.store.AlarmRules(ctx)
+	if err != nil {
+		return t.texts.Localizer(t.lang), t.zone, err
+	}
+	rule := alarm.Rules(rules).ForGroup(d.GroupID)
+	if d.Job != nil {
+		rule = alarm.Rules(rules).For(d.Job)
+	}
+	lang, zone := t.lang, t.zone
+	if rule.Language != "" {
+		lang = rule.Language
+	}
+	if rule.Zone != "" {
+		if z, err := time.LoadLocation(rule.Zone); err == nil {
+			zone = z
+		}
+	}
+	return t.texts.Localizer(lang), zone, nil
+}
+
+// digest gathers what was not told one by one.
+func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest, error) {
+	words := t.texts.Localizer(t.lang)
+	d := views.AlarmDigest{L: words, Zone: t.zone, Now: t.now(), Base: t.base}
+	list, err := t.store.MessagesIn(ctx, m.ID, 10_000)
+	if err != nil {
+		return d, err
+	}
+	d.Total = len(list)
+	open := map[int64]bool{}
+	for _, x := range slices.Backward(list) {
+		if len(d.Lines) >= linesInMail {
+			break
+		}
+		i, err := t.jobs.Incident(ctx, model.Actor{Name: "alarm", Admin: true}, x.IncidentID)
+		if model.CodeOf(err) == model.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return d, err
+		}
+		open[i.ID] = i.Open()
+		a := views.AlarmMail{L: words, Incident: i.Incident, JobName: i.JobName, GroupTitle: i.GroupTitle}
+		d.Lines = append(d.Lines, views.AlarmLine{Name: a.Subject(), Detail: words.T("alarm.digest."+x.Step) + " " + i18n.DateTime(time.UnixMilli(x.MadeMS).In(t.zone)), URL: fmt.Sprintf("%s/incidents/%d", t.base, i.ID)})
+	}
+	for _, lasts := range open {
+		if lasts {
+			d.Open++
+		}
+	}
+	return d, nil
+}
+
+// spread is a random part of a time.
+func spread(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return rand.N(d)
+}

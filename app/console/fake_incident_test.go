@@ -1,0 +1,27 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+func (f *fake) ListIncidents(context.Context, model.Actor, int64) (jobs.IncidentPage, error) {
+	return jobs.IncidentPage{}, nil
+}
+
+func (f *fake) CountIncidents(context.Context, model.Actor) (int, error) { return 0, nil }
+
+func (f *fake) Incident(_ context.Context, _ model.Actor, id int64) (jobs.IncidentDetail, error) {
+	return jobs.IncidentDetail{}, model.Errf(model.CodeNotFound, "error.incident_not_found", "ID", id)
+}
+
+func (f *fake) AckIncident(context.Context, model.Actor, int64) error { return f.err }
+
+func (f *fake) MuteIncident(context.Context, model.Actor, int64, time.Duration, bool) error {
+	return f.err
+}
+
+func (f *fake) CommentIncident(context.Context, model.Actor, int64, string) error { return f.err }

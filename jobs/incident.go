@@ -1,0 +1,300 @@
+package jobs
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+const (
+	incidentsShown = 50
+	membersShown   = 50
+	tailLines      = 20
+	tailBytes      = 4000
+	tailReads      = 200 // pieces of a log, before its end is given up
+)
+
+// IncidentRow is an incident with the names that belong to it.
+type IncidentRow struct {
+	model.Incident
+	JobName, GroupTitle string
+	Jobs                int // of which it is the cause, at most 10 000
+}
+
+// IncidentPage is a page of the incident list.
+type IncidentPage struct {
+	Open  []IncidentRow
+	Past  []IncidentRow
+	Older bool
+}
+
+// IncidentDetail is everything about one incident.
+type IncidentDetail struct {
+	IncidentRow
+	Parent  *IncidentRow
+	Members []IncidentRow // at most 50; Jobs says how many there are
+	Notes   []model.IncidentNote
+	Told    []model.Message
+	Job     *model.Job // nil when it is about none, or the job is gone
+	Run     *model.Run // the last one with its texts; nil when there is none
+	NextMS  int64      // next fire, epoch ms; 0 = none
+	// SucceededMS is when the job succeeded last; 0 = not among its recent runs.
+	SucceededMS int64
+	NoteText    string // for who is on call, Markdown
+}
+
+func (s *Service) sees(actor model.Actor, i *model.Incident) bool {
+	return i.GroupID == 0 || actor.Sees(i.GroupID)
+}
+
+// ListIncidents gives the incidents that last, and a page of those that are over.
+func (s *Service) ListIncidents(ctx context.Context, actor model.Actor, before int64) (IncidentPage, error) {
+	var p IncidentPage
+	open, err := s.store.Incidents(ctx, model.IncidentFilter{Open: true, Groups: actor.GroupLimit(), Limit: 200})
+	if err != nil {
+		return p, err
+	}
+	past, err := s.store.Incidents(ctx, model.IncidentFilter{Past: true, Groups: actor.GroupLimit(), Before: before, Limit: incidentsShown + 1})
+	if err != nil {
+		return p, err
+	}
+	if p.Older = len(past) > incidentsShown; p.Older {
+		past = past[:incidentsShown]
+	}
+	if p.Open, err = s.incidentRows(ctx, open); err != nil {
+		return p, err
+	}
+	p.Past, err = s.incidentRows(ctx, past)
+	return p, err
+}
+
+// CountIncidents counts the incidents that last and that the actor may see.
+func (s *Service) CountIncidents(ctx context.Context, actor model.Actor) (int, error) {
+	return s.store.CountIncidents(ctx, actor.GroupLimit())
+}
+
+func (s *Service) incidentRows(ctx context.Context, list []model.Incident) ([]IncidentRow, error) {
+	var jobIDs, groupIDs []int
+	for _, i := range list {
+		jobIDs, groupIDs = append(jobIDs, i.JobID), append(groupIDs, i.GroupID)
+	}
+	jobs, err := s.store.JobsByID(ctx, jobIDs)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := s.store.GroupsByID(ctx, groupIDs)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]IncidentRow, len(list))
+	for n, i := range list {
+		rows[n] = IncidentRow{Incident: i, JobName: jobs[i.JobID].Name, GroupTitle: groups[i.GroupID].Title}
+		if i.JobID == 0 {
+			if rows[n].Jobs, err = s.store.CountMembers(ctx, i.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, nil
+}
+
+// Incident gives everything about one that the actor may see.
+func (s *Service) Incident(ctx context.Context, actor model.Actor, id int64) (IncidentDetail, error) {
+	var d IncidentDetail
+	i, err := s.store.Incident(ctx, id)
+	if err != nil {
+		return d, err
+	}
+	if !s.sees(actor, &i) {
+		return d, model.Errf(model.CodeNotFound, "error.incident_not_found", "ID", id)
+	}
+	rows, err := s.incidentRows(ctx, []model.Incident{i})
+	if err != nil {
+		return d, err
+	}
+	d.IncidentRow = rows[0]
+	if i.ParentID != 0 {
+		if p, err := s.store.Incident(ctx, i.ParentID); err == nil && s.sees(actor, &p) {
+			if rows, err = s.incidentRows(ctx, []model.Incident{p}); err != nil {
+				return d, err
+			}
+			d.Parent = &rows[0]
+		}
+	}
+	members, err := s.store.IncidentMembers(ctx, id, membersShown)
+	if err != nil {
+		return d, err
+	}
+	if rows, err = s.incidentRows(ctx, members); err != nil {
+		return d, err
+	}
+	for _, m := range rows {
+		if s.sees(actor, &m.Incident) {
+			d.Members = append(d.Members, m)
+		}
+	}
+	if d.Notes, err = s.store.IncidentNotes(ctx, id, 500); err != nil {
+		return d, err
+	}
+	if d.Told, err = s.store.MessagesOf(ctx, id, 500); err != nil {
+		return d, err
+	}
+	return d, s.incidentJob(ctx, &d)
+}
+
+// incidentJob adds what is known of the job.
+func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
+	if d.LastRun != 0 {
+		if list, err := s.store.RunsWithTexts(ctx, []int64{d.LastRun}); err != nil {
+			return err
+		} else if len(list) > 0 {
+			d.Run = &list[0]
+		}
+	}
+	if d.JobID == 0 {
+		return nil
+	}
+	j, err := s.store.Job(ctx, d.JobID)
+	if model.CodeOf(err) == model.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.Job, d.NextMS = &j, j.NextMS
+	recent, err := s.store.LatestRuns(ctx, d.JobID, stripRuns)
+	if err != nil {
+		return err
+	}
+	if d.Run == nil && len(recent) > 0 { // decided where it was planned: the newest is it
+		if list, err := s.store.RunsWithTexts(ctx, []int64{recent[len(recent)-1].ID}); err != nil {
+			return err
+		} else if len(list) > 0 {
+			d.Run = &list[0]
+		}
+	}
+	for _, r := range recent {
+		if r.Class() == model.ClassSucceeded {
+			d.SucceededMS = max(d.SucceededMS, r.FinishedMS)
+		}
+	}
+	d.NoteText, err = s.store.JobNote(ctx, d.JobID)
+	return err
+}
+
+// LogTail gives the last lines of a run's log, as far as its executor shows them before the
+// context ends; "" when it does not.
+func (s *Service) LogTail(ctx context.Context, r *model.Run) string {
+	if r == nil || r.Address == "" || r.TriggerCode != model.CodeSuccess {
+		return ""
+	}
+	var tail []string
+	for line, n := 1, 0; n < tailReads; n++ {
+		c, err := s.executors.ReadLog(ctx, r.Address, r.ID, r.TriggerTime, line)
+		if err != nil || c.From != line || c.To < line {
+			break
+		}
+		c = fromWhole(c)
+		tail = append(tail, strings.Split(strings.TrimRight(c.Content, "\n"), "\n")...)
+		tail = tail[max(0, len(tail)-tailLines):]
+		if line = c.To + 1; c.End {
+			break
+		}
+	}
+	text := strings.ToValidUTF8(strings.Join(tail, "\n"), "?")
+	if len(text) > tailBytes {
+		text = "…" + strings.ToValidUTF8(text[len(text)-tailBytes:], "")
+	}
+	return text
+}
+
+// incidentFor gives an incident that the actor may act on.
+func (s *Service) incidentFor(ctx context.Context, actor model.Actor, id int64) (model.Incident, error) {
+	i, err := s.store.Incident(ctx, id)
+	if err != nil {
+		return i, err
+	}
+	switch {
+	case !s.sees(actor, &i):
+		return i, model.Errf(model.CodeNotFound, "error.incident_not_found", "ID", id)
+	case i.GroupID != 0 && !actor.May(model.LevelOperate, i.GroupID), i.GroupID == 0 && actor.GroupLimit() != nil:
+		return i, forbidden()
+	}
+	return i, nil
+}
+
+// AckIncident notes that the actor is at it: nobody is reminded any more.
+func (s *Service) AckIncident(ctx context.Context, actor model.Actor, id int64) error {
+	i, err := s.incidentFor(ctx, actor, id)
+	if err != nil {
+		s.note(ctx, actor, "incident.ack", incidentThing(&i), err)
+		return err
+	}
+	now := s.now().UnixMilli()
+	err = s.store.TouchIncident(ctx, id, model.IncidentNote{AtMS: now, Kind: "acked", User: actor.Name}, func(x *model.Incident) {
+		x.AckedMS, x.AckedBy = now, actor.Name
+	})
+	s.note(ctx, actor, "incident.ack", incidentThing(&i), err)
+	return err
+}
+
+// MuteIncident tells nobody of it for so long; until it ends when forGood; zero lifts the mute.
+func (s *Service) MuteIncident(ctx context.Context, actor model.Actor, id int64, long time.Duration, forGood bool) error {
+	i, err := s.incidentFor(ctx, actor, id)
+	if err != nil {
+		s.note(ctx, actor, "incident.mute", incidentThing(&i), err)
+		return err
+	}
+	if long < 0 || long > 30*24*time.Hour {
+		return model.Errf(model.CodeInvalid, "error.invalid")
+	}
+	now := s.now()
+	note := model.IncidentNote{AtMS: now.UnixMilli(), Kind: "muted", User: actor.Name}
+	until := now.Add(long).UnixMilli()
+	switch {
+	case forGood:
+		until = model.MutedForGood
+	case long == 0:
+		note.Kind, until = "unmuted", 0
+	default:
+		note.Text = long.String()
+	}
+	err = s.store.TouchIncident(ctx, id, note, func(x *model.Incident) {
+		x.MutedMS = until
+		if until == 0 && x.TellMS == 0 && x.AckedMS == 0 {
+			x.TellMS = now.UnixMilli()
+		}
+	})
+	s.note(ctx, actor, "incident.mute", incidentThing(&i), err)
+	return err
+}
+
+// maxComment is the length of a comment in characters.
+const maxComment = 2000
+
+// CommentIncident adds a line to the history.
+func (s *Service) CommentIncident(ctx context.Context, actor model.Actor, id int64, text string) error {
+	i, err := s.incidentFor(ctx, actor, id)
+	if err != nil {
+		s.note(ctx, actor, "incident.comment", incidentThing(&i), err)
+		return err
+	}
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	if text == "" {
+		bad.AddField("comment", "field.required")
+	}
+	if utf8.RuneCountInString(text) > maxComment {
+		bad.AddField("comment", "field.too_long", "Max", maxComment)
+	}
+	lines(bad, "comment", text, 4*maxComment)
+	if len(bad.Fields) > 0 {
+		return bad
+	}
+	err = s.store.TouchIncident(ctx, id, model.IncidentNote{AtMS: s.now().UnixMilli(), Kind: "comment", User: actor.Name, Text: text}, nil)
+	s.note(ctx, actor, "incident.comment", incidentThing(&i), err)
+	return err
+}
