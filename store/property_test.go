@@ -24,15 +24,13 @@ import (
 func TestTheLedgerIsWhatTheRowsAre(t *testing.T) {
 	zone, err := time.LoadLocation("America/Havana")
 	require.NoError(t, err)
-	for _, engine := range storetest.Engines() {
-		for seed, month := range map[uint64]time.Time{
-			1: time.Date(2026, 3, 1, 0, 0, 0, 0, zone), 2: time.Date(2026, 10, 15, 0, 0, 0, 0, zone),
-		} {
-			t.Run(fmt.Sprintf("%s/%d", engine, seed), func(t *testing.T) {
-				t.Parallel()
-				newMonth(t, suite.Open(t, engine, zone), month, seed).live(60)
-			})
-		}
+	// A month with each change of the clock, one on each engine: they take long.
+	for n, engine := range storetest.Engines() {
+		began := []time.Time{time.Date(2026, 3, 1, 0, 0, 0, 0, zone), time.Date(2026, 10, 15, 0, 0, 0, 0, zone)}[n]
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			newMonth(t, suite.Open(t, engine, zone), began, uint64(n+1)).live(60)
+		})
 	}
 }
 
