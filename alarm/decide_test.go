@@ -235,5 +235,5 @@ func TestWhichRule(t *testing.T) {
 		require.Equal(t, n, rules[:n].For(&j).ID)
 	}
 	require.Equal(t, 240, alarm.Rules{}.For(&j).RemindMinutes)
-	require.Equal(t, []string{"a@b.c", "d@e.f"}, alarm.Mails(" a@b.c，d@e.f; A@B.c"))
+	require.Equal(t, []string{"a@b.c", "d@e.f"}, alarm.Mails(" a@b.c，Dan <d@e.f>; A@B.c"))
 }

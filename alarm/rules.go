@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"cmp"
+	"net/mail"
 	"slices"
 	"strings"
 	"time"
@@ -81,12 +82,22 @@ func quietUntil(s model.AlarmSettings, sev model.Severity, now time.Time) time.T
 	return end
 }
 
-// Mails takes apart the addresses of a job: separated by commas, semicolons or blanks.
+// Mails takes apart the addresses of a job: separated by commas, semicolons or lines, with
+// or without names. What is none stays as it is, so that its refusal is seen.
 func Mails(list string) []string {
 	var out []string
-	for _, a := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(",;，； \t\r\n", r) }) {
+	add := func(a string) {
 		if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, a) }) {
 			out = append(out, a)
+		}
+	}
+	for _, part := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(",;，；\r\n", r) }) {
+		if a, err := mail.ParseAddress(part); err == nil {
+			add(a.Address)
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			add(word)
 		}
 	}
 	return out

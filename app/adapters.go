@@ -28,6 +28,7 @@ var (
 	_ alarm.Store        = (*store.Store)(nil)
 	_ alarm.Outbox       = (*store.Store)(nil)
 	_ alarm.Sender       = (*teller)(nil)
+	_ jobs.Teller        = (*teller)(nil)
 	_ jobs.Ringer        = (*scheduler.Scheduler)(nil)
 	_ api.Service        = (*jobs.Service)(nil)
 	_ api.Completer      = (*scheduler.Scheduler)(nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/alarm"
 	"github.com/carillon-scheduler/carillon/app/console"
+	"github.com/carillon-scheduler/carillon/channel"
 	"github.com/carillon-scheduler/carillon/i18n"
 	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/mail"
@@ -25,24 +26,33 @@ const (
 	tailWait    = 5 * time.Second // for an executor's log: the alarm must not wait for it
 )
 
-// alarms are the loops that decide and deliver.
-func (c *Center) alarms(cfg ServeCmd, texts *i18n.Bundle, loc *time.Location, base string) error {
-	t := &teller{jobs: c.Jobs, store: c.store, texts: texts, lang: cfg.Lang, zone: loc, base: base, now: time.Now}
-	if cfg.SmtpURL != "" {
-		settings, err := mail.ParseURL(cfg.SmtpURL)
-		if err != nil {
-			return fmt.Errorf("--smtp-url: %w", err)
-		}
-		settings.From = cfg.MailFrom
-		if t.mail, err = mail.New(settings); err != nil {
-			return err
-		}
+// newTeller can send mails when a server is set, and messages to channels.
+func newTeller(cfg ServeCmd, st *store.Store, texts *i18n.Bundle, loc *time.Location, base string) (*teller, error) {
+	t := &teller{store: st, texts: texts, lang: cfg.Lang, zone: loc, base: base, now: time.Now}
+	inside, err := cfg.internal()
+	if err != nil {
+		return nil, err
 	}
+	t.channel = channel.New(channel.Options{AllowInternal: inside})
+	if cfg.SmtpURL == "" {
+		return t, nil
+	}
+	settings, err := mail.ParseURL(cfg.SmtpURL)
+	if err != nil {
+		return nil, fmt.Errorf("--smtp-url: %w", err)
+	}
+	settings.From = cfg.MailFrom
+	t.mail, err = mail.New(settings)
+	return t, err
+}
+
+// alarms are the loops that decide and deliver.
+func (c *Center) alarms(t *teller) {
+	t.jobs = c.Jobs
 	post := &alarm.Deliverer{Outbox: c.store, Sender: t, Owner: c.sched.Owner, Log: c.log.With("part", "alarms"), Now: time.Now, Jitter: spread}
 	deliver := &loop.Loop{Name: "deliver", Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
 	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: deliver.Wake}
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, deliver)
-	return nil
 }
 
 // teller writes messages in the words of the reader and hands them to the server.
@@ -52,15 +62,18 @@ type teller struct {
 	texts *i18n.Bundle
 	lang  string
 	zone  *time.Location
-	base  string // of the console, without a slash at its end
-	mail  *mail.Sender
-	now   func() time.Time
+	base  string       // of the console, without a slash at its end
+	mail  *mail.Sender // nil = no server is set
+
+	channel *channel.Sender
+
+	now func() time.Time
 }
 
 // Send implements alarm.Sender.
 func (t *teller) Send(ctx context.Context, m model.Message) (int, string, error) {
 	if m.Channel != model.ChannelMail {
-		return 0, "", &alarm.Refused{Text: "this channel does not exist any more", Permanent: true}
+		return t.sendToChannel(ctx, m)
 	}
 	if t.mail == nil {
 		return 0, "", &alarm.Refused{Text: "no mail server is set: --smtp-url", Permanent: true}
@@ -78,7 +91,7 @@ func (t *teller) Send(ctx context.Context, m model.Message) (int, string, error)
 
 // letter writes a message as a mail. It has the same Message-ID each time.
 func (t *teller) letter(ctx context.Context, m model.Message) (mail.Message, error) {
-	_, domain, _ := strings.Cut(t.mail.From(), "@")
+	domain := domainOf(t.mail.From())
 	out := mail.Message{To: m.Target, ID: fmt.Sprintf("carillon.%d.%d@%s", m.ID, m.MadeMS, domain), At: t.now()}
 	if m.Step == model.StepDigest {
 		d, err := t.digest(ctx, m)
@@ -218,4 +231,9 @@ func spread(d time.Duration) time.Duration {
 		return 0
 	}
 	return rand.N(d)
+}
+
+func domainOf(address string) string {
+	_, domain, _ := strings.Cut(address, "@")
+	return domain
 }

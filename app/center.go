@@ -163,16 +163,18 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 		URL: centerURL, MisfireAfter: cfg.MisfireAfter, NodeDeadAfter: cfg.NodeDeadAfter,
 		SendTimeout: cfg.ExecutorTimeout, RegistryDead: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
+	tell, err := newTeller(cfg, c.store, texts, loc, centerURL+strings.TrimSuffix(cfg.BasePath, "/"))
+	if err != nil {
+		return err
+	}
 	var machine *api.API
 	c.Jobs = jobs.New(jobs.Options{
 		System: func(ctx context.Context) (model.System, error) { return c.system(machine)(ctx) },
 
-		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Location: loc, Logger: c.log.With("part", "jobs"),
+		Store: c.store, Ringer: c.sched, Executors: asking{c.client}, Teller: tell, Location: loc, Logger: c.log.With("part", "jobs"),
 		AliveFor: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
 	})
-	if err := c.alarms(cfg, texts, loc, centerURL+strings.TrimSuffix(cfg.BasePath, "/")); err != nil {
-		return err
-	}
+	c.alarms(tell)
 	proxies, err := cfg.proxies()
 	if err != nil {
 		return err

@@ -60,6 +60,8 @@ type ServeCmd struct {
 	SmtpURL  string `help:"Mail server for alarms: smtp://user:password@host:port?tls=starttls|tls|none; without it nobody gets a mail." placeholder:"URL"`
 	MailFrom string `help:"Sender of mails, such as Carillon <carillon@example.org>; needed with --smtp-url." placeholder:"ADDRESS"`
 
+	AllowInternal []string `help:"Addresses or networks inside that channels of alarms may call; only those of the internet otherwise." placeholder:"NETWORK"`
+
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
 	NodeDeadAfter   time.Duration `help:"A node without a beat for so long is dead: the others take its runs over. The same for all nodes of a database." default:"4s"`
 	RegistryTimeout time.Duration `help:"An executor address without a beat for so long is removed. Executors that beat every 60 s (DotXxlJob) need 150s to survive a lost beat." default:"90s"`

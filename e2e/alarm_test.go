@@ -24,9 +24,14 @@ type inbox struct {
 
 func (b *inbox) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
 func (b *inbox) Mail(string, *smtp.MailOptions) error        { return nil }
-func (b *inbox) Rcpt(string, *smtp.RcptOptions) error        { return nil }
-func (b *inbox) Reset()                                      {}
-func (b *inbox) Logout() error                               { return nil }
+func (b *inbox) Rcpt(to string, _ *smtp.RcptOptions) error {
+	if strings.HasPrefix(to, "nobody@") {
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such person"}
+	}
+	return nil
+}
+func (b *inbox) Reset()        {}
+func (b *inbox) Logout() error { return nil }
 func (b *inbox) Data(r io.Reader) error {
 	m, err := enmime.ReadEnvelope(r)
 	if err != nil {

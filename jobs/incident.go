@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -142,7 +144,32 @@ func (s *Service) Incident(ctx context.Context, actor model.Actor, id int64) (In
 	if d.Told, err = s.store.MessagesOf(ctx, id, 500); err != nil {
 		return d, err
 	}
+	if err := s.nameTargets(ctx, d.Told); err != nil {
+		return d, err
+	}
 	return d, s.incidentJob(ctx, &d)
+}
+
+// nameTargets puts the names of channels in the place of their ids.
+func (s *Service) nameTargets(ctx context.Context, told []model.Message) error {
+	var names map[string]string
+	for i := range told {
+		if told[i].Channel == model.ChannelMail {
+			continue
+		}
+		if names == nil {
+			list, err := s.store.Channels(ctx)
+			if err != nil {
+				return err
+			}
+			names = map[string]string{}
+			for _, c := range list {
+				names[strconv.Itoa(c.ID)] = c.Name
+			}
+		}
+		told[i].Target = cmp.Or(names[told[i].Target], "#"+told[i].Target)
+	}
+	return nil
 }
 
 // incidentJob adds what is known of the job.

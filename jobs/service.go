@@ -42,6 +42,12 @@ type Store interface {
 	ScriptVersion(ctx context.Context, jobID, id int) (model.ScriptVersion, error)
 
 	GroupsByID(ctx context.Context, ids []int) (map[int]model.Group, error)
+	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
+	SaveAlarmRule(ctx context.Context, r model.AlarmRule) (int, error)
+	DeleteAlarmRule(ctx context.Context, id int) error
+	Channels(ctx context.Context) ([]model.Channel, error)
+	SaveChannel(ctx context.Context, c model.Channel) (int, error)
+	DeleteChannel(ctx context.Context, id int) error
 	Incident(ctx context.Context, id int64) (model.Incident, error)
 	Incidents(ctx context.Context, f model.IncidentFilter) ([]model.Incident, error)
 	CountIncidents(ctx context.Context, groups []int) (int, error)
@@ -140,6 +146,7 @@ type Service struct {
 	store     Store
 	ringer    Ringer
 	executors Executors
+	teller    Teller
 	now       func() time.Time
 	loc       *time.Location
 	log       *slog.Logger
@@ -158,6 +165,7 @@ type Options struct {
 	Store     Store
 	Ringer    Ringer
 	Executors Executors
+	Teller    Teller           // nil = nobody can be told
 	Now       func() time.Time // default time.Now
 	Location  *time.Location   // default time.Local
 	Logger    *slog.Logger
@@ -172,7 +180,7 @@ type Options struct {
 // New builds a Service.
 func New(o Options) *Service {
 	s := &Service{
-		store: o.Store, ringer: o.Ringer, executors: o.Executors, now: o.Now, loc: o.Location, log: o.Logger, aliveFor: o.AliveFor,
+		store: o.Store, ringer: o.Ringer, executors: o.Executors, teller: o.Teller, now: o.Now, loc: o.Location, log: o.Logger, aliveFor: o.AliveFor,
 		retentionDays: o.RetentionDays, system: o.System,
 	}
 	if s.now == nil {
@@ -186,6 +194,9 @@ func New(o Options) *Service {
 	}
 	if s.aliveFor == 0 {
 		s.aliveFor = 90 * time.Second
+	}
+	if s.teller == nil {
+		s.teller = mute{}
 	}
 	s.throttle, s.gate = newThrottle(s.now), newGate()
 	return s

@@ -128,6 +128,9 @@ func (m AlarmMail) facts() []mailFact {
 		}
 	}
 	i := m.Incident
+	if m.Step == model.StepTest {
+		return nil
+	}
 	if m.JobName != "" {
 		add("job", m.JobName, m.Base+"/jobs/"+itoa(i.JobID))
 	}
@@ -175,6 +178,9 @@ func (m AlarmMail) facts() []mailFact {
 // links are what one clicks at 3 a.m., the most useful first.
 func (m AlarmMail) links() []AlarmLine {
 	t := m.L.T
+	if m.Step == model.StepTest {
+		return []AlarmLine{{Name: t("alarm.link.incidents"), URL: m.Base + "/incidents"}}
+	}
 	page := m.Base + "/incidents/" + itoa64(m.Incident.ID)
 	var out []AlarmLine
 	if m.Run != nil && m.Step != model.StepEnded {

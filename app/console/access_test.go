@@ -72,6 +72,14 @@ func rules() map[string]rule {
 		"POST /incidents/:id/ack": {object: "incident", level: operate}, "POST /incidents/:id/mute": {object: "incident", level: operate, form: "for=1h"},
 		"POST /incidents/:id/comment": {object: "incident", level: operate, form: "comment=x"},
 
+		"GET /alarms": admin, "POST /alarms/test": {admin: true, form: "address=x"},
+		"GET /alarms/rules/new": admin, "POST /alarms/rules": {admin: true, form: "scope=default&severity=info"},
+		"GET /alarms/rules/:id/edit": {admin: true, object: "alarm-rule"}, "POST /alarms/rules/:id": {admin: true, object: "alarm-rule", form: "scope=tag"},
+		"GET /alarms/rules/:id/delete": {admin: true, object: "alarm-rule"}, "POST /alarms/rules/:id/delete": {admin: true, object: "alarm-rule"},
+		"GET /alarms/channels/new": admin, "POST /alarms/channels": admin,
+		"GET /alarms/channels/:id/edit": {admin: true, object: "alarm-channel"}, "POST /alarms/channels/:id": {admin: true, object: "alarm-channel"},
+		"GET /alarms/channels/:id/delete": {admin: true, object: "alarm-channel"}, "POST /alarms/channels/:id/delete": {admin: true, object: "alarm-channel"},
+
 		"GET /executors": {somewhere: administer}, "POST /executors": admin, "GET /executors/new": admin, "POST /executors/adopt": admin,
 		"POST /executors/:id":       {somewhere: administer, object: "executor", level: administer, form: "title=t&address_type=1&address_list=http://10.0.0.1:9999/"},
 		"GET /executors/:id/edit":   {somewhere: administer, object: "executor", level: administer},
@@ -195,6 +203,20 @@ func (w *town) make(object string, g model.Group) (id string, look func() string
 		return strconv.FormatInt(r.ID, 10), func() string {
 			r, err := w.st.Run(ctx, r.ID)
 			return fmt.Sprint(r, err)
+		}
+	case "alarm-rule":
+		id, err := w.st.SaveAlarmRule(ctx, model.AlarmRule{Name: name, Scope: model.ScopeTag, Tag: "t"})
+		require.NoError(w.t, err)
+		return strconv.Itoa(id), func() string {
+			list, err := w.st.AlarmRules(ctx)
+			return fmt.Sprint(list, err)
+		}
+	case "alarm-channel":
+		id, err := w.st.SaveChannel(ctx, model.Channel{Name: name, Kind: "webhook", URL: "https://example.org/x"})
+		require.NoError(w.t, err)
+		return strconv.Itoa(id), func() string {
+			list, err := w.st.Channels(ctx)
+			return fmt.Sprint(list, err)
 		}
 	case "incident":
 		j := storetest.Job(w.t, w.st, g.ID, func(j *model.Job) { j.Name = name })

@@ -25,3 +25,19 @@ func (f *fake) MuteIncident(context.Context, model.Actor, int64, time.Duration, 
 }
 
 func (f *fake) CommentIncident(context.Context, model.Actor, int64, string) error { return f.err }
+
+func (f *fake) AlarmSettings(context.Context, model.Actor) (jobs.AlarmSettings, error) {
+	return jobs.AlarmSettings{}, nil
+}
+
+func (f *fake) SaveAlarmRule(context.Context, model.Actor, model.AlarmRule) error { return f.err }
+
+func (f *fake) DeleteAlarmRule(context.Context, model.Actor, int) error { return f.err }
+
+func (f *fake) SaveChannel(context.Context, model.Actor, model.Channel, bool) error { return f.err }
+
+func (f *fake) DeleteChannel(context.Context, model.Actor, int) error { return f.err }
+
+func (f *fake) TestAlarm(context.Context, model.Actor, string, int, string) (string, error) {
+	return "", f.err
+}

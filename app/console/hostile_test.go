@@ -123,6 +123,14 @@ func typedForms() map[string]typed {
 	}
 	changed["value_untag"] = field{kind: beside}
 	list := map[string]field{"list": {kind: meant}, "name": {kind: strict, max: model.MaxFilterName, must: true}, "old": {kind: beside}, "query": {kind: beside}}
+	alarmRule := map[string]field{
+		"name": {kind: free, max: 100, must: true}, "scope": {kind: choice}, "executor": {kind: beside}, "tag": {kind: strict, max: 40, must: true}, "job": {kind: beside}, "off": {kind: beside},
+		"mails": {kind: strict}, "language": {kind: choice}, "zone": {kind: choice}, "severity": {kind: choice}, "in_a_row": {kind: meant}, "remind": {kind: meant},
+		"quiet_from": {kind: meant}, "quiet_to": {kind: meant}, "escalate": {kind: meant}, "escalate_to": {kind: strict}, "without": {kind: choice}, "channel": {kind: meant},
+	}
+	alarmChannel := map[string]field{
+		"name": {kind: beside}, "kind": {kind: beside}, "url": {kind: beside}, "secret": {kind: beside}, "disabled": {kind: beside}, "forget": {kind: beside},
+	}
 	valid := "name=n&author=a&schedule_type=CRON&schedule_conf=0 0 8 * * ?&handler=h&glue_type=BEAN"
 	return map[string]typed{
 		"POST /login": {page: "/login", form: "name=x&password=y", fields: login}, "POST /login/kept": {form: "name=x&password=y", fields: login},
@@ -157,6 +165,14 @@ func typedForms() map[string]typed {
 		"POST /runs/clear":        {form: "kind=1&executor=OWN&before=1", fields: map[string]field{"kind": {kind: meant}, "executor": {kind: meant}, "job": {kind: meant}, "before": {kind: meant}}},
 		"POST /runs/:id/kill":     {object: "run"},
 		"POST /runs/:id/takeback": {object: "run"},
+
+		"POST /alarms/test":                {form: "address=nobody", fields: map[string]field{"address": {kind: beside}, "channel": {kind: beside}}},
+		"POST /alarms/rules":               {page: "/alarms/rules/new", form: "name=rNEW&scope=tag&tag=pay&severity=warning&mails=a@example.org", fields: alarmRule},
+		"POST /alarms/rules/:id":           {object: "alarm-rule", form: "name=r&scope=tag&tag=pay&severity=warning", fields: map[string]field{"name": alarmRule["name"]}},
+		"POST /alarms/rules/:id/delete":    {object: "alarm-rule"},
+		"POST /alarms/channels":            {form: "name=c&kind=webhook&url=https://example.org/x", fields: alarmChannel},
+		"POST /alarms/channels/:id":        {object: "alarm-channel", form: "name=c&kind=webhook&url=https://example.org/x", fields: alarmChannel},
+		"POST /alarms/channels/:id/delete": {object: "alarm-channel"},
 
 		"POST /incidents/:id/ack":  {object: "incident"},
 		"POST /incidents/:id/mute": {object: "incident", form: "for=1h", fields: map[string]field{"for": {kind: meant}}},

@@ -80,6 +80,12 @@ type Service interface {
 
 	ListRuns(ctx context.Context, actor model.Actor, f model.RunFilter) (jobs.RunPage, error)
 	ListIncidents(ctx context.Context, actor model.Actor, before int64) (jobs.IncidentPage, error)
+	AlarmSettings(ctx context.Context, actor model.Actor) (jobs.AlarmSettings, error)
+	SaveAlarmRule(ctx context.Context, actor model.Actor, r model.AlarmRule) error
+	DeleteAlarmRule(ctx context.Context, actor model.Actor, id int) error
+	SaveChannel(ctx context.Context, actor model.Actor, c model.Channel, forgetSecret bool) error
+	DeleteChannel(ctx context.Context, actor model.Actor, id int) error
+	TestAlarm(ctx context.Context, actor model.Actor, address string, channelID int, lang string) (string, error)
 	CountIncidents(ctx context.Context, actor model.Actor) (int, error)
 	Incident(ctx context.Context, actor model.Actor, id int64) (jobs.IncidentDetail, error)
 	AckIncident(ctx context.Context, actor model.Actor, id int64) error

@@ -1,0 +1,291 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/views"
+)
+
+func channelRows(list []jobs.ChannelRow) []views.AlarmChannel {
+	out := make([]views.AlarmChannel, len(list))
+	for i, c := range list {
+		out[i] = views.AlarmChannel{ID: c.ID, Name: c.Name, Kind: c.Kind, Where: c.Where, Disabled: c.Disabled, Signed: c.Signed}
+	}
+	return out
+}
+
+// alarmSettings lists rules and channels.
+func (c *Console) alarmSettings(r *request) error {
+	return c.drawAlarmSettings(r, http.StatusOK, views.AlarmSettings{})
+}
+
+func (c *Console) drawAlarmSettings(r *request, status int, v views.AlarmSettings) error {
+	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	v.Page = r.page("incidents", r.loc.T("alarms.title"))
+	v.Rules, v.Channels, v.Groups, v.JobNames, v.MailSet = set.Rules, channelRows(set.Channels), set.Groups, set.JobNames, set.MailSet
+	return r.render(status, views.AlarmSettingsPage(v))
+}
+
+// alarmTest sends a test and shows the server's own answer.
+func (c *Console) alarmTest(r *request) error {
+	id, _ := strconv.Atoi(r.FormValue("channel"))
+	v := views.AlarmSettings{Address: r.FormValue("address")}
+	answer, err := c.svc.TestAlarm(r.Request().Context(), r.actor(), v.Address, id, r.loc.Lang())
+	switch model.CodeOf(err) {
+	case model.CodeInvalid:
+		v.Error = fieldMessages(r.loc, err)["address"]
+	case model.CodeUnavailable:
+		v.Refused = message(r.loc, err)
+	default:
+		if err != nil {
+			return err
+		}
+		v.Answer = answer
+		return c.drawAlarmSettings(r, http.StatusOK, v)
+	}
+	return c.drawAlarmSettings(r, http.StatusUnprocessableEntity, v)
+}
+
+// ruleFields are the fields of a rule that hold one text each.
+var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mails", "language", "zone", "severity", "in_a_row", "remind", "quiet_from", "quiet_to", "escalate", "escalate_to"}
+
+func (c *Console) ruleNew(r *request) error {
+	d := model.DefaultAlarmRule()
+	if r.QueryParam("scope") != model.ScopeDefault {
+		d.Scope = model.ScopeExecutor
+	}
+	return c.drawRule(r, http.StatusOK, ruleForm(d))
+}
+
+func ruleForm(d model.AlarmRule) views.AlarmRuleForm {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	v := views.AlarmRuleForm{ID: d.ID, Without: d.Without, Values: map[string]string{
+		"name": d.Name, "scope": d.Scope, "executor": number(d.GroupID), "tag": d.Tag, "job": number(d.JobID), "mails": strings.Join(d.Mails, "\n"),
+		"language": d.Language, "zone": d.Zone, "severity": string(d.Severity), "in_a_row": number(max(1, d.InARow)), "remind": strconv.Itoa(d.RemindMinutes),
+		"quiet_from": d.QuietFrom, "quiet_to": d.QuietTo, "escalate": number(d.EscalateMinutes), "escalate_to": strings.Join(d.EscalateTo, "\n"),
+	}}
+	if d.Off {
+		v.Values["off"] = "1"
+	}
+	for _, id := range d.Channels {
+		v.Chosen = append(v.Chosen, strconv.Itoa(id))
+	}
+	return v
+}
+
+func (c *Console) ruleEdit(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	for _, d := range set.Rules {
+		if d.ID == id {
+			return c.drawRule(r, http.StatusOK, ruleForm(d))
+		}
+	}
+	return model.Errf(model.CodeNotFound, "error.rule_not_found", "ID", id)
+}
+
+func (c *Console) drawRule(r *request, status int, v views.AlarmRuleForm) error {
+	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	title := "alarms.rule_add"
+	if v.ID > 0 || v.Values["scope"] == model.ScopeDefault {
+		title = "alarms.rule_edit"
+	}
+	v.Page, v.Groups, v.Channels = r.page("incidents", r.loc.T(title)), set.Groups, channelRows(set.Channels)
+	return r.render(status, views.AlarmRuleFormPage(v))
+}
+
+// ruleSave binds the form, saves, and draws it again when something is wrong.
+func (c *Console) ruleSave(r *request) error {
+	v := views.AlarmRuleForm{Values: map[string]string{}, Errors: map[string]string{}}
+	if r.Param("id") != "" {
+		var err error
+		if v.ID, err = r.jobID(); err != nil {
+			return err
+		}
+	}
+	for _, name := range ruleFields {
+		v.Values[name] = r.FormValue(name)
+	}
+	form, err := r.FormParams()
+	if err != nil {
+		return err
+	}
+	v.Chosen, v.Without = form["channel"], form["without"]
+	d := model.AlarmRule{ID: v.ID, Name: v.Values["name"], Scope: v.Values["scope"], Tag: v.Values["tag"]}
+	number := func(field string) int {
+		text := strings.TrimSpace(v.Values[field])
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			v.Errors[field] = r.loc.T("field.number")
+		}
+		return n
+	}
+	switch d.Scope {
+	case model.ScopeExecutor:
+		d.GroupID = number("executor")
+	case model.ScopeJob:
+		d.JobID = number("job")
+	}
+	d.AlarmSettings = model.AlarmSettings{
+		Off: v.Values["off"] != "", Without: v.Without, InARow: number("in_a_row"), RemindMinutes: number("remind"), Severity: model.Severity(v.Values["severity"]),
+		QuietFrom: v.Values["quiet_from"], QuietTo: v.Values["quiet_to"], Zone: v.Values["zone"], Language: v.Values["language"],
+		Mails: addresses(v.Values["mails"]), EscalateMinutes: number("escalate"), EscalateTo: addresses(v.Values["escalate_to"]),
+	}
+	for _, text := range v.Chosen {
+		id, err := strconv.Atoi(text)
+		if err != nil {
+			v.Errors["channels"] = r.loc.T("field.not_found")
+		}
+		d.Channels = append(d.Channels, id)
+	}
+	if len(v.Errors) == 0 {
+		err := c.svc.SaveAlarmRule(r.Request().Context(), r.actor(), d)
+		if model.CodeOf(err) != model.CodeInvalid {
+			if err != nil {
+				return err
+			}
+			return r.leave(c.path("/alarms"), r.loc.T("alarms.rule_saved"))
+		}
+		v.Errors = fieldMessages(r.loc, err)
+	}
+	return c.drawRule(r, http.StatusUnprocessableEntity, v)
+}
+
+// addresses takes apart what was typed into a field for several.
+func addresses(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;，； \t\r\n", r) })
+}
+
+func (c *Console) ruleDeleteForm(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	return c.confirmAlarm(r, "alarms.rule_delete", "alarms.rule_delete_text", "/alarms/rules/"+strconv.Itoa(id)+"/delete")
+}
+
+func (c *Console) confirmAlarm(r *request, title, text, action string) error {
+	v := views.Confirm{
+		Page: r.page("incidents", r.loc.T(title)), Heading: r.loc.T(title), Text: r.loc.T(text), Button: r.loc.T("action.delete"),
+		Action: c.path(action), Cancel: c.path("/alarms"),
+	}
+	return r.pageOr(http.StatusOK, views.ConfirmPage(v), views.ConfirmFragment(v))
+}
+
+func (c *Console) ruleDelete(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	if err := c.svc.DeleteAlarmRule(r.Request().Context(), r.actor(), id); err != nil {
+		return err
+	}
+	return r.leave(c.path("/alarms"), r.loc.T("alarms.rule_deleted"))
+}
+
+func (c *Console) channelNew(r *request) error {
+	return c.drawChannel(r, http.StatusOK, views.AlarmChannelForm{Values: map[string]string{"kind": "webhook"}})
+}
+
+func (c *Console) channelEdit(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	for _, ch := range set.Channels {
+		if ch.ID == id {
+			v := views.AlarmChannelForm{ID: id, Values: map[string]string{"name": ch.Name, "kind": ch.Kind}}
+			if ch.Disabled {
+				v.Values["disabled"] = "1"
+			}
+			return c.drawChannel(r, http.StatusOK, v)
+		}
+	}
+	return model.Errf(model.CodeNotFound, "error.channel_not_found", "ID", id)
+}
+
+func (c *Console) drawChannel(r *request, status int, v views.AlarmChannelForm) error {
+	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	title := "alarms.channel_add"
+	for _, ch := range set.Channels {
+		if ch.ID == v.ID {
+			v.Where, v.Signed, title = ch.Where, ch.Signed, "alarms.channel_edit"
+		}
+	}
+	v.Page, v.Kinds = r.page("incidents", r.loc.T(title)), set.Kinds
+	return r.render(status, views.AlarmChannelFormPage(v))
+}
+
+func (c *Console) channelSave(r *request) error {
+	v := views.AlarmChannelForm{Values: map[string]string{}}
+	if r.Param("id") != "" {
+		var err error
+		if v.ID, err = r.jobID(); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"name", "kind", "url", "secret", "disabled"} {
+		v.Values[name] = r.FormValue(name)
+	}
+	ch := model.Channel{ID: v.ID, Name: v.Values["name"], Kind: v.Values["kind"], URL: v.Values["url"], Secret: v.Values["secret"], Disabled: v.Values["disabled"] != ""}
+	err := c.svc.SaveChannel(r.Request().Context(), r.actor(), ch, r.FormValue("forget") != "")
+	if model.CodeOf(err) == model.CodeInvalid {
+		v.Errors = fieldMessages(r.loc, err)
+		delete(v.Values, "secret")
+		return c.drawChannel(r, http.StatusUnprocessableEntity, v)
+	}
+	if err != nil {
+		return err
+	}
+	return r.leave(c.path("/alarms"), r.loc.T("alarms.channel_saved"))
+}
+
+func (c *Console) channelDeleteForm(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	return c.confirmAlarm(r, "alarms.channel_delete", "alarms.channel_delete_text", "/alarms/channels/"+strconv.Itoa(id)+"/delete")
+}
+
+func (c *Console) channelDelete(r *request) error {
+	id, err := r.jobID()
+	if err != nil {
+		return err
+	}
+	if err := c.svc.DeleteChannel(r.Request().Context(), r.actor(), id); err != nil {
+		return err
+	}
+	return r.leave(c.path("/alarms"), r.loc.T("alarms.channel_deleted"))
+}

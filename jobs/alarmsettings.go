@@ -1,0 +1,307 @@
+package jobs
+
+import (
+	"context"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// Teller sends messages by hand and knows channels; app adapts mail and channel.
+type Teller interface {
+	// MailSet says that mails can be sent.
+	MailSet() bool
+	// Test sends a test to a mail address, or to a channel, and gives the server's own answer.
+	Test(ctx context.Context, address string, ch *model.Channel, lang string) (answer string, err error)
+	// CheckChannel names the field of a channel that is wrong, and how.
+	CheckChannel(ch model.Channel) (field, code string)
+	// Redact is what may be shown of where a channel leads.
+	Redact(ch model.Channel) string
+	// Kinds lists the kinds of channels.
+	Kinds() []string
+}
+
+// AlarmSettings is what an administrator sees of rules and channels.
+type AlarmSettings struct {
+	Rules    []model.AlarmRule
+	Channels []ChannelRow
+	Groups   []model.Group
+	JobNames map[int]string // of rules
+	Kinds    []string
+	MailSet  bool
+}
+
+// ChannelRow is a channel as it may be shown.
+type ChannelRow struct {
+	ID       int
+	Name     string
+	Kind     string
+	Where    string // redacted
+	Disabled bool
+	Signed   bool // it has a secret
+}
+
+const (
+	mostMails     = 20
+	longestMinute = 7 * 24 * 60
+	mostInARow    = 100
+)
+
+// AlarmSettings lists rules and channels. They are the whole center's: for administrators.
+func (s *Service) AlarmSettings(ctx context.Context, actor model.Actor) (AlarmSettings, error) {
+	var out AlarmSettings
+	if !actor.Admin {
+		return out, forbidden()
+	}
+	var err error
+	if out.Rules, err = s.store.AlarmRules(ctx); err != nil {
+		return out, err
+	}
+	if !slices.ContainsFunc(out.Rules, func(r model.AlarmRule) bool { return r.Scope == model.ScopeDefault }) {
+		out.Rules = append([]model.AlarmRule{model.DefaultAlarmRule()}, out.Rules...)
+	}
+	list, err := s.store.Channels(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range list {
+		out.Channels = append(out.Channels, ChannelRow{ID: c.ID, Name: c.Name, Kind: c.Kind, Where: s.teller.Redact(c), Disabled: c.Disabled, Signed: c.Secret != ""})
+	}
+	var ids []int
+	for _, r := range out.Rules {
+		ids = append(ids, r.JobID)
+	}
+	if out.JobNames, err = s.store.NamesOfJobs(ctx, ids); err != nil {
+		return out, err
+	}
+	out.Kinds, out.MailSet = s.teller.Kinds(), s.teller.MailSet()
+	out.Groups, err = s.store.Groups(ctx, nil)
+	return out, err
+}
+
+// SaveAlarmRule writes a rule, a new one when it has no id.
+func (s *Service) SaveAlarmRule(ctx context.Context, actor model.Actor, r model.AlarmRule) error {
+	if !actor.Admin {
+		return forbidden()
+	}
+	set, err := s.AlarmSettings(ctx, actor)
+	if err != nil {
+		return err
+	}
+	if err := s.checkRule(ctx, &r, set); err != nil {
+		return err
+	}
+	_, err = s.store.SaveAlarmRule(ctx, r)
+	s.note(ctx, actor, "alarm.rule", thing{name: r.Name}, err)
+	return err
+}
+
+var clockForm = regexp.MustCompile(`^([01]\d|2[0-3]):[0-5]\d$`)
+
+func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSettings) error {
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	switch r.Scope {
+	case model.ScopeDefault:
+		r.Name, r.GroupID, r.JobID, r.Tag = "default", 0, 0, ""
+		if i := slices.IndexFunc(set.Rules, func(x model.AlarmRule) bool { return x.Scope == model.ScopeDefault }); i >= 0 {
+			r.ID = set.Rules[i].ID // there is one
+		}
+	case model.ScopeExecutor:
+		r.JobID, r.Tag = 0, ""
+		if !slices.ContainsFunc(set.Groups, func(g model.Group) bool { return g.ID == r.GroupID }) {
+			bad.AddField("executor", "field.not_found")
+		}
+	case model.ScopeTag:
+		r.GroupID, r.JobID, r.Tag = 0, 0, strings.TrimSpace(r.Tag)
+		line(bad, "tag", r.Tag, 40, true) // before it becomes small: that hides what is no text
+		r.Tag = strings.ToLower(r.Tag)
+	case model.ScopeJob:
+		r.GroupID, r.Tag = 0, ""
+		if _, err := s.store.Job(ctx, r.JobID); model.CodeOf(err) == model.CodeNotFound {
+			bad.AddField("job", "field.not_found")
+		} else if err != nil {
+			return err
+		}
+	default:
+		bad.AddField("scope", "field.invalid")
+	}
+	if r.Scope != model.ScopeDefault {
+		r.Name = strings.TrimSpace(r.Name)
+		line(bad, "name", r.Name, 100, true)
+	}
+	checkMails(bad, "mails", r.Mails)
+	checkMails(bad, "escalate_to", r.EscalateTo)
+	for _, id := range r.Channels {
+		if !slices.ContainsFunc(set.Channels, func(c ChannelRow) bool { return c.ID == id }) {
+			bad.AddField("channels", "field.not_found")
+		}
+	}
+	whole(bad, "in_a_row", r.InARow, 0, mostInARow)
+	whole(bad, "remind", r.RemindMinutes, 0, longestMinute)
+	whole(bad, "escalate", r.EscalateMinutes, 0, longestMinute)
+	if r.EscalateMinutes > 0 && len(r.EscalateTo) == 0 {
+		bad.AddField("escalate_to", "field.required")
+	}
+	if (r.QuietFrom == "") != (r.QuietTo == "") || r.QuietFrom != "" && r.QuietFrom == r.QuietTo {
+		bad.AddField("quiet_to", "field.quiet")
+	}
+	for field, text := range map[string]string{"quiet_from": r.QuietFrom, "quiet_to": r.QuietTo} {
+		if text != "" && !clockForm.MatchString(text) {
+			bad.AddField(field, "field.clock")
+		}
+	}
+	if r.Zone != "" {
+		if _, err := time.LoadLocation(r.Zone); err != nil || r.Zone == "Local" {
+			bad.AddField("zone", "field.zone")
+		}
+	}
+	known(bad, "severity", string(r.Severity), slices.Contains([]model.Severity{model.SeverityInfo, model.SeverityWarning, model.SeverityCritical}, r.Severity))
+	known(bad, "language", r.Language, slices.Contains([]string{"", "zh-Hans", "zh-Hant", "en"}, r.Language))
+	for _, reason := range r.Without {
+		_, is := model.ReasonOf(reason)
+		known(bad, "without", reason, is && model.Raises(reason))
+	}
+	if len(bad.Fields) > 0 {
+		return bad
+	}
+	return nil
+}
+
+func whole(bad *model.Error, field string, n, least, most int) {
+	if n < least || n > most {
+		bad.AddField(field, "field.range", "Min", least, "Max", most)
+	}
+}
+
+func checkMails(bad *model.Error, field string, list []string) {
+	if len(list) > mostMails {
+		bad.AddField(field, "field.too_many", "Max", mostMails)
+	}
+	for _, a := range list {
+		if p, err := mail.ParseAddress(a); err != nil || p.Address != a || len(a) > 254 {
+			bad.AddField(field, "field.email", "Value", a)
+		}
+	}
+}
+
+// DeleteAlarmRule removes a rule; of the default what was set goes.
+func (s *Service) DeleteAlarmRule(ctx context.Context, actor model.Actor, id int) error {
+	if !actor.Admin {
+		return forbidden()
+	}
+	err := s.store.DeleteAlarmRule(ctx, id)
+	s.note(ctx, actor, "alarm.rule", thing{id: int64(id)}, err)
+	return err
+}
+
+// SaveChannel writes a channel, a new one when it has no id. An empty address or secret of
+// an old one means: as it was.
+func (s *Service) SaveChannel(ctx context.Context, actor model.Actor, c model.Channel, forgetSecret bool) error {
+	if !actor.Admin {
+		return forbidden()
+	}
+	if c.ID != 0 {
+		old, err := s.channel(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if c.Kind == old.Kind && strings.TrimSpace(c.URL) == "" {
+			c.URL = old.URL
+		}
+		if c.Kind == old.Kind && c.Secret == "" && !forgetSecret {
+			c.Secret = old.Secret
+		}
+	}
+	c.Name, c.URL, c.Secret = strings.TrimSpace(c.Name), strings.TrimSpace(c.URL), strings.TrimSpace(c.Secret)
+	bad := model.Errf(model.CodeInvalid, "error.invalid")
+	line(bad, "name", c.Name, 100, true)
+	line(bad, "url", c.URL, 2000, false)
+	line(bad, "secret", c.Secret, 500, false)
+	if len(bad.Fields) == 0 {
+		if field, code := s.teller.CheckChannel(c); code != "" {
+			bad.AddField(field, "channel.bad."+code)
+		}
+	}
+	if len(bad.Fields) > 0 {
+		return bad
+	}
+	_, err := s.store.SaveChannel(ctx, c)
+	s.note(ctx, actor, "alarm.channel", thing{name: c.Name}, err)
+	return err
+}
+
+func (s *Service) channel(ctx context.Context, id int) (model.Channel, error) {
+	list, err := s.store.Channels(ctx)
+	if err != nil {
+		return model.Channel{}, err
+	}
+	if i := slices.IndexFunc(list, func(c model.Channel) bool { return c.ID == id }); i >= 0 {
+		return list[i], nil
+	}
+	return model.Channel{}, model.Errf(model.CodeNotFound, "error.channel_not_found", "ID", id)
+}
+
+// DeleteChannel removes a channel. Rules that name it tell nobody there any more.
+func (s *Service) DeleteChannel(ctx context.Context, actor model.Actor, id int) error {
+	if !actor.Admin {
+		return forbidden()
+	}
+	c, err := s.channel(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = s.store.DeleteChannel(ctx, id)
+	s.note(ctx, actor, "alarm.channel", thing{id: int64(id), name: c.Name}, err)
+	return err
+}
+
+// TestAlarm sends a test to a mail address, or to a channel when its id is not 0, and gives
+// the server's own answer. What the server refuses is a model.CodeUnavailable with its words.
+func (s *Service) TestAlarm(ctx context.Context, actor model.Actor, address string, channelID int, lang string) (string, error) {
+	if !actor.Admin {
+		return "", forbidden()
+	}
+	var ch *model.Channel
+	if channelID != 0 {
+		c, err := s.channel(ctx, channelID)
+		if err != nil {
+			return "", err
+		}
+		ch, address = &c, c.Name
+	} else {
+		bad := model.Errf(model.CodeInvalid, "error.invalid")
+		address = strings.TrimSpace(address)
+		if address == "" {
+			bad.AddField("address", "field.required")
+		} else {
+			checkMails(bad, "address", []string{address})
+		}
+		if len(bad.Fields) == 0 && !s.teller.MailSet() {
+			bad.AddField("address", "field.no_mail")
+		}
+		if len(bad.Fields) > 0 {
+			return "", bad
+		}
+	}
+	answer, err := s.teller.Test(ctx, address, ch, lang)
+	s.note(ctx, actor, "alarm.test", thing{name: address}, err)
+	if err != nil {
+		return "", &model.Error{Code: model.CodeUnavailable, Key: "error.not_delivered", Args: map[string]any{"Text": err.Error()}, Cause: err}
+	}
+	return answer, nil
+}
+
+// mute tells nobody.
+type mute struct{}
+
+func (mute) MailSet() bool { return false }
+func (mute) Test(context.Context, string, *model.Channel, string) (string, error) {
+	return "", model.Errf(model.CodeUnavailable, "field.no_mail")
+}
+func (mute) CheckChannel(model.Channel) (field, code string) { return "kind", "kind" }
+func (mute) Redact(model.Channel) string                     { return "" }
+func (mute) Kinds() []string                                 { return nil }

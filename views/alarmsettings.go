@@ -1,0 +1,202 @@
+package views
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// AlarmSettings is the page of rules and channels.
+type AlarmSettings struct {
+	Page
+	Rules    []model.AlarmRule
+	Channels []AlarmChannel
+	Groups   []model.Group
+	JobNames map[int]string
+	MailSet  bool
+
+	Address string // of a test
+	Error   string // of its field
+	Answer  string // of the server
+	Refused string // of the server
+}
+
+// AlarmChannel is a channel as it may be shown.
+type AlarmChannel struct {
+	ID                int
+	Name, Kind, Where string
+	Disabled, Signed  bool
+}
+
+// AlarmRuleForm is the form of a rule. Values are as they were typed.
+type AlarmRuleForm struct {
+	Page
+	ID       int
+	Values   map[string]string
+	Chosen   []string // ids of channels
+	Without  []string // reasons
+	Errors   map[string]string
+	Groups   []model.Group
+	Channels []AlarmChannel
+}
+
+// AlarmChannelForm is the form of a channel. What is secret is never in it.
+type AlarmChannelForm struct {
+	Page
+	ID     int
+	Values map[string]string
+	Errors map[string]string
+	Kinds  []string
+	Where  string // where it leads now
+	Signed bool
+}
+
+// covers says what a rule is about.
+func (v AlarmSettings) covers(r model.AlarmRule) string {
+	switch r.Scope {
+	case model.ScopeExecutor:
+		i := slices.IndexFunc(v.Groups, func(g model.Group) bool { return g.ID == r.GroupID })
+		if i < 0 {
+			return v.T("alarms.covers.gone")
+		}
+		return v.T("alarms.covers.executor", "Name", v.Groups[i].Title)
+	case model.ScopeTag:
+		return v.T("alarms.covers.tag", "Name", r.Tag)
+	case model.ScopeJob:
+		if v.JobNames[r.JobID] == "" {
+			return v.T("alarms.covers.gone")
+		}
+		return v.T("alarms.covers.job", "Name", v.JobNames[r.JobID])
+	}
+	return v.T("alarms.covers.default")
+}
+
+// says puts a rule into one line.
+func (v AlarmSettings) says(r model.AlarmRule) string {
+	if r.Off {
+		return v.T("alarms.says.off")
+	}
+	out := []string{v.T("severity." + string(severityOr(r.Severity)))}
+	if r.InARow > 1 {
+		out = append(out, v.T("alarms.says.in_a_row", "Count", r.InARow))
+	}
+	if r.RemindMinutes > 0 {
+		out = append(out, v.T("alarms.says.remind", "For", v.minutes(r.RemindMinutes)))
+	} else {
+		out = append(out, v.T("alarms.says.no_reminder"))
+	}
+	if r.EscalateMinutes > 0 {
+		out = append(out, v.T("alarms.says.escalate", "For", v.minutes(r.EscalateMinutes), "Names", strings.Join(r.EscalateTo, ", ")))
+	}
+	if r.QuietFrom != "" {
+		out = append(out, v.T("alarms.says.quiet", "From", r.QuietFrom, "To", r.QuietTo))
+	}
+	return strings.Join(out, " · ")
+}
+
+// tells lists whom a rule tells beside the addresses of the jobs.
+func (v AlarmSettings) tells(r model.AlarmRule) string {
+	out := slices.Clone(r.Mails)
+	for _, c := range v.Channels {
+		if slices.Contains(r.Channels, c.ID) {
+			out = append(out, c.Name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (p Page) minutes(n int) string { return p.L.Millis(int64(n) * 60_000) }
+
+func severityOr(s model.Severity) model.Severity {
+	if s == "" {
+		return model.SeverityCritical
+	}
+	return s
+}
+
+func (v AlarmRuleForm) action() string {
+	if v.ID == 0 {
+		return v.URL("/alarms/rules")
+	}
+	return v.URL("/alarms/rules/" + itoa(v.ID))
+}
+
+func (v AlarmRuleForm) field(name string, f Field) Field {
+	f.Name, f.Label, f.Value, f.Error = name, v.T("alarms.field."+name), v.Values[name], v.Errors[name]
+	if key := "alarms.hint." + name; v.L.Has(key) && f.Hint == "" {
+		f.Hint = v.T(key)
+	}
+	return f
+}
+
+func (v AlarmRuleForm) scopes() []Option {
+	var out []Option
+	for _, s := range []string{model.ScopeExecutor, model.ScopeTag, model.ScopeJob} {
+		out = append(out, Option{s, v.T("alarms.scope." + s)})
+	}
+	return out
+}
+
+func (v AlarmRuleForm) groups() []Option {
+	out := []Option{{"", "–"}}
+	for _, g := range v.Groups {
+		out = append(out, Option{itoa(g.ID), g.Title})
+	}
+	return out
+}
+
+func (v AlarmRuleForm) severities() []Option {
+	var out []Option
+	for _, s := range []model.Severity{model.SeverityCritical, model.SeverityWarning, model.SeverityInfo} {
+		out = append(out, Option{string(s), v.T("severity." + string(s))})
+	}
+	return out
+}
+
+func (v AlarmRuleForm) languages() []Option {
+	out := []Option{{"", v.T("alarms.language.center")}}
+	for _, l := range i18n.Languages() {
+		out = append(out, Option{l, v.T("lang." + l)})
+	}
+	return out
+}
+
+// reasons are the outcomes that a rule may leave out.
+func (v AlarmRuleForm) reasons() []Option {
+	var out []Option
+	for _, r := range model.Reasons() {
+		if model.Raises(r.Code) {
+			out = append(out, Option{r.Code, reasonText(v.L, r.Code)})
+		}
+	}
+	return out
+}
+
+func (v AlarmChannelForm) action() string {
+	if v.ID == 0 {
+		return v.URL("/alarms/channels")
+	}
+	return v.URL("/alarms/channels/" + itoa(v.ID))
+}
+
+func (v AlarmChannelForm) kinds() []Option {
+	var out []Option
+	for _, k := range v.Kinds {
+		out = append(out, Option{k, v.T("channel.kind." + k)})
+	}
+	return out
+}
+
+func (v AlarmChannelForm) field(name string, f Field) Field {
+	f.Name, f.Label, f.Value, f.Error = name, v.T("alarms.field."+name), v.Values[name], v.Errors[name]
+	if f.Hint == "" {
+		if key := "alarms.hint." + name; v.L.Has(key) {
+			f.Hint = v.T(key)
+		}
+	}
+	return f
+}
+
+func has(list []string, s string) bool { return slices.Contains(list, s) }
