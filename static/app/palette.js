@@ -1,5 +1,5 @@
-// Ctrl-K opens the search over everything; arrows and Enter choose. Rows of lists are
-// walked with j and k. Work that is not saved is not left without a word.
+// Ctrl-K opens the search over everything; arrows and Enter choose. Work that is not saved
+// is not left without a word.
 
 const base = document.body.dataset.base || "";
 
@@ -60,21 +60,6 @@ document.addEventListener("click", (e) => {
   if (!e.target.closest("[data-open-palette]") || !window.htmx) return;
   e.preventDefault();
   openPalette();
-});
-
-// --- rows --------------------------------------------------------------------
-
-document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || (e.key !== "j" && e.key !== "k")) return;
-  if (document.getElementById("dialog")?.open || e.target.closest("input, select, textarea")) return;
-  // A run is what a line of runs is about, its job only beside it.
-  const first = (tr) => [".c-planned a", ".c-job a", ".name"].map((of) => tr.querySelector(of)).find((a) => a?.offsetParent);
-  const names = [...document.querySelectorAll("main tbody tr")].map(first).filter(Boolean);
-  if (names.length === 0) return;
-  const row = e.target.closest("tr");
-  let at = names.findIndex((a) => a.closest("tr") === row);
-  at = at < 0 ? (e.key === "j" ? 0 : names.length - 1) : at + (e.key === "j" ? 1 : -1);
-  names[Math.min(names.length - 1, Math.max(0, at))].focus();
 });
 
 // --- unsaved work --------------------------------------------------------------

@@ -95,7 +95,11 @@ document.addEventListener("click", (e) => {
 $("dialog")?.addEventListener("close", (e) => {
   e.target.replaceChildren();
   // The button that opened it may be gone by now: the focus goes to the page, not nowhere.
-  setTimeout(() => { if (document.activeElement === document.body) $("main")?.focus(); }, 300);
+  const lost = () => document.activeElement === document.body || !document.activeElement.getClientRects().length;
+  setTimeout(() => {
+    if (lost()) document.dispatchEvent(new CustomEvent("carillon:unfocused"));
+    if (lost()) $("main")?.focus();
+  }, 300);
 });
 
 // --- menus ----------------------------------------------------------------
@@ -148,7 +152,7 @@ if (window.Idiomorph) {
   });
   // The position of an open menu is ours, the server knows nothing of it.
   // What is ticked stays ticked.
-  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "checked" && node.closest(".c-pick, .batch-bar, .menu"));
+  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "tabindex" && node.matches("tr, li, .lane")) && !(name === "checked" && node.closest(".c-pick, .batch-bar, .menu"));
 }
 
 // --- forms ----------------------------------------------------------------
