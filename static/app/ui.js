@@ -104,11 +104,14 @@ $("dialog")?.addEventListener("close", (e) => {
 
 // --- menus ----------------------------------------------------------------
 
+let openedAt = 0; // how far the page was scrolled when a menu was opened
+
 document.addEventListener("beforetoggle", (e) => {
   const menu = e.target;
   if (e.newState !== "open" || !menu.classList?.contains("menu")) return;
   const button = document.querySelector(`[popovertarget="${menu.id}"]`);
   if (!button) return;
+  openedAt = scrollY;
   const at = button.getBoundingClientRect();
   menu.style.right = Math.max(8, document.documentElement.clientWidth - at.right) + "px";
   const up = at.top > innerHeight * 0.7;
@@ -116,8 +119,11 @@ document.addEventListener("beforetoggle", (e) => {
   menu.style.bottom = up ? innerHeight - at.top + 4 + "px" : "auto";
 }, true);
 
-// A menu that hangs at a scrolled-away button looks lost.
-addEventListener("scroll", () => document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover()), { passive: true });
+// A menu that hangs at a scrolled-away button looks lost. The end of a scroll that led to the
+// button comes after the click on it.
+addEventListener("scroll", () => {
+  if (Math.abs(scrollY - openedAt) > 8) document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover());
+}, { passive: true });
 
 // --- clock ----------------------------------------------------------------
 
