@@ -71,7 +71,7 @@ func TestFocusGoesOn(t *testing.T) {
 	p.verifyCount("[data-testid=job-row]", 3)
 	require.NoError(t, p.page.Locator("#job-2 [data-testid=stop-job]").Focus())
 	p.doPress("Enter")
-	p.verifyCount("[data-testid=job-row]", 2) // by the next poll
+	p.verifyCount("[data-testid=job-row]", 2)        // by the next poll
 	p.verifyFocused("#job-3 [data-testid=stop-job]") // the next line
 
 	require.NoError(t, p.page.Locator("#job-3 [data-testid=pick]").Focus())

@@ -217,6 +217,7 @@ func (f *fake) ChangePassword(_ context.Context, id int, old, next, _ string) (m
 	}
 	for i := range f.users {
 		if f.users[i].ID == id {
+			f.users[i].MustChange = false
 			f.users[i].SessionGeneration++
 			return f.users[i], f.note("password")
 		}
