@@ -16,7 +16,7 @@ type Palette struct {
 // PalettePart is one kind of what was found.
 type PalettePart struct {
 	Key, Title string
-	Items []PaletteItem
+	Items      []PaletteItem
 }
 
 // PaletteItem leads somewhere.
