@@ -29,8 +29,10 @@ document.addEventListener("htmx:load", (e) => {
 });
 
 // What can be done on this page stands in its buttons already, drawn for those who may. They
-// are offered in the palette, too; actions of single lines only to who types for them.
-const ACTIONS = ".heading-actions :is(a[href], button), main .transfer a, main [data-testid=edit-note], #language-menu button, .topbar button[name=theme]";
+// are offered in the palette, too; language, theme and actions of single lines only to who
+// types for them.
+const ACTIONS = ".heading-actions :is(a[href], button), main .transfer a, main [data-testid=edit-note]";
+const EVERYWHERE = "#language-menu button, .topbar button[name=theme]";
 const OF_LINES = "main tr :is(a, button)[aria-label]";
 const MOST_OF_LINES = 8;
 
@@ -43,7 +45,7 @@ function actionsFor(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (el) => shown(el) && nameOf(el) && words.every((w) => nameOf(el).toLowerCase().includes(w));
   const of = (selector) => [...document.querySelectorAll(selector)].filter(fits);
-  const all = text === "" ? of(ACTIONS) : [...of(ACTIONS), ...of(OF_LINES).slice(0, MOST_OF_LINES)];
+  const all = text === "" ? of(ACTIONS) : [...of(ACTIONS), ...of(EVERYWHERE), ...of(OF_LINES).slice(0, MOST_OF_LINES)];
   return [...new Map(all.map((el) => [nameOf(el), el])).values()]; // a menu may repeat a button
 }
 
@@ -74,7 +76,7 @@ function offerActions() {
     lines.append(item);
   }
   list.querySelector(".card-note")?.remove();
-  const before = list.dataset.of === "" ? list.firstChild : list.querySelector("h2[data-part=pages], h2[data-part=more]");
+  const before = list.dataset.of === "" ? list.querySelector("h2:not([data-part=favourites])") : list.querySelector("h2[data-part=pages], h2[data-part=more]");
   list.insertBefore(lines, before);
   list.insertBefore(head, lines);
 }
