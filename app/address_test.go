@@ -139,6 +139,7 @@ func TestDrain(t *testing.T) {
 	require.Contains(t, press("ping", first), "answers")
 	line := of(pageDoc(t, boss, c.URL+"executors"), first)
 	require.Contains(t, find2(line, "version"), "4.2")
+	require.Contains(t, line.Find("[data-testid=version]").AttrOr("title", ""), "go1.", "and what it is built from")
 	require.Contains(t, find2(line, "handlers"), "1 handler")
 	require.Contains(t, find2(line, "call"), "answers")
 

@@ -69,7 +69,7 @@ func (c *ExecutorCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", c.Listen, errors.Unwrap(err))
 	}
 	ex, err := executor.New(executor.Options{
-		Centers: c.Center, AppName: c.AppName, AccessToken: c.AccessToken, Listener: listener, Address: c.Address,
+		Centers: c.Center, AppName: c.AppName, Version: Version(), AccessToken: c.AccessToken, Listener: listener, Address: c.Address,
 		DataDir: c.Data, NoScripts: c.NoScripts, Logger: log.With("part", "executor"),
 	})
 	if err != nil {

@@ -187,7 +187,7 @@ func (d *Demo) fill(ctx context.Context, c DemoCmd, token string, log *slog.Logg
 		}
 		address := listener.Addr().String()
 		ex, err := executor.New(executor.Options{
-			Centers: []string{d.URL}, AppName: demoApp, AccessToken: token, Listener: listener,
+			Centers: []string{d.URL}, AppName: demoApp, Version: Version(), AccessToken: token, Listener: listener,
 			DataDir: filepath.Join(c.Data, fmt.Sprintf("executor-%d", i+1)), Logger: log.With("part", "executor", "address", address),
 			StopTimeout: 3 * time.Second,
 		})

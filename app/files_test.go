@@ -9,6 +9,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,12 +149,25 @@ func TestTables(t *testing.T) {
 	}
 	list := rows(browser, "runs/export?"+url.Values{"executor": {fmt.Sprint(group)}}.Encode())
 	require.Len(t, list, 7)
-	require.Equal(t, "run_id", list[0][0])
+	doc, err := os.ReadFile("../docs/files.md")
+	require.NoError(t, err)
+	for _, column := range list[0] {
+		require.Contains(t, string(doc), "`"+column+"`", "the head of the table is documented")
+	}
+	column := func(name string) int {
+		require.Contains(t, list[0], name)
+		return slices.Index(list[0], name)
+	}
+	codes := func(row []string) []string {
+		return []string{row[column("trigger_code")], row[column("result_code")], row[column("reason_code")], row[column("zone")]}
+	}
+	require.Equal(t, []string{"MANUAL", "failed", "no_address", "UTC"}, codes(list[1]))
+	require.Contains(t, strings.Join(list[1], " "), "no address", "the words beside the codes")
 	var params []string
 	for _, row := range list[1:] {
 		require.Equal(t, "job", row[2])
 		require.Equal(t, "test-app", row[3])
-		params = append(params, row[13])
+		params = append(params, row[column("parameter")])
 	}
 	require.ElementsMatch(t, []string{"'=HYPERLINK(\"http://evil.example\")", "'+1", "'-1", "'@SUM(A1)", "'\tx", "plain, \"quoted\"\nline"}, params)
 	require.Len(t, rows(browser, "runs/export?status=succeeded"), 1)

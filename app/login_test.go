@@ -61,7 +61,19 @@ func TestAResetEndsSessions(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, page(t, browser, c, "help"))
 	_, password, _ := strings.Cut(strings.TrimSpace(out), ": ")
 	require.Equal(t, http.StatusSeeOther, login(t, browser, c, "admin", password, ""))
+	require.Equal(t, http.StatusSeeOther, page(t, browser, c, "help"), "an own password first")
+	code, answer := ask(t, browser, c, "jobgroup/pageList", url.Values{"start": {"0"}, "length": {"10"}})
+	require.Equal(t, http.StatusOK, code, "the known calls go on")
+	require.Contains(t, answer, "recordsTotal")
+	ownPassword(t, browser, c, password, "my own password")
 	require.Equal(t, http.StatusOK, page(t, browser, c, "help"))
+}
+
+// ownPassword replaces a password that somebody else chose.
+func ownPassword(t *testing.T, browser *http.Client, c *app.Center, old, own string) {
+	t.Helper()
+	resp, _ := submit(t, browser, c.URL+"password", "old", old, "new", own, "repeat", own)
+	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
 }
 
 // TestNobodyChoosesTheAddressOfAGuess: without a named proxy the header is

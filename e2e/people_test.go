@@ -38,7 +38,16 @@ func TestAnOperatorWithoutScripts(t *testing.T) {
 	olga := w.visitor()
 	olga.expectProblem("403")
 	olga.doOpen("/login")
+	olga.expectProblem("422")
 	olga.doLogIn("olga", secret)
+	olga.verifyVisible("[data-testid=must-change]")
+	olga.verifyAccessible("an own password", axe)
+	olga.doOpen("/runs") // nothing else before
+	olga.verifyAt("/password?next=%2Fruns")
+	olga.doChooseOwn(secret, secret)
+	olga.verifyText("[data-testid=error-new]", "old one")
+	olga.doOpen("/jobs")
+	secret = olga.doChooseOwn(secret, "olga's own password")
 	olga.verifyAt("/jobs") // where she wants to begin
 	row := "[data-testid=job-row]:has-text('Sleeper')"
 	olga.verifyCount("[data-testid=add-job]", 0)

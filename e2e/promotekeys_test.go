@@ -86,6 +86,13 @@ func TestAnOperatorByKeyboard(t *testing.T) {
 	olga.doTab("Tab", "#password")
 	olga.doKeys(secret)
 	olga.doPress("Enter")
+	olga.doLoaded(`/password\?next=%2Fjobs`)
+	const own = "olga's own password"
+	for _, field := range [][2]string{{"#old", secret}, {"#new", own}, {"#repeat", own}} {
+		olga.doTab("Tab", field[0])
+		olga.doKeys(field[1])
+	}
+	olga.doPress("Enter")
 	olga.doLoaded("/jobs")
 	olga.doTab("Tab", "[data-testid=start-job]")
 	olga.doPress("Enter")
@@ -98,7 +105,7 @@ func TestAnOperatorByKeyboard(t *testing.T) {
 	plain := w.visitor(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
 	plain.expectProblem("403")
 	plain.doOpen("/login?next=/jobs")
-	plain.doLogIn("olga", secret)
+	plain.doLogIn("olga", own)
 	plain.doClick(row + " [data-testid=start-job]")
 	plain.verifyText(row+" [data-testid=job-status]", "running")
 	plain.doClick(row + " [data-testid=stop-job]")

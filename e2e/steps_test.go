@@ -23,6 +23,16 @@ func (p *person) doLogIn(name, secret string) {
 	p.doClick("[data-testid=login-form] button[type=submit]")
 }
 
+// doChooseOwn replaces a password that somebody else chose, and gives the own one.
+func (p *person) doChooseOwn(old, own string) string {
+	p.t.Helper()
+	p.doFill("#old", old)
+	p.doFill("#new", own)
+	p.doFill("#repeat", own)
+	p.doClick("[data-testid=password-form] .btn-primary")
+	return own
+}
+
 // loaded waits for the scripts of a page that a link has opened.
 func (p *person) loaded() {
 	p.t.Helper()

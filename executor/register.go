@@ -67,7 +67,7 @@ func (e *Executor) introduction() protocol.Registry {
 
 // about says how much there is to do here, and with all also what can be run here.
 func (e *Executor) about(all bool) *protocol.About {
-	a := &protocol.About{Version: e.version(), Language: runtime.Version()}
+	a := &protocol.About{Version: e.version(), SDK: sdkVersion(debug.ReadBuildInfo()), Language: runtime.Version()}
 	e.mu.Lock()
 	for _, q := range e.queues {
 		a.Waiting += len(q.waiting)
@@ -102,4 +102,28 @@ func (e *Executor) version() string {
 		return ""
 	}
 	return info.Main.Version
+}
+
+// module is where our SDK comes from.
+const module = "github.com/carillon-scheduler/carillon"
+
+// sdkVersion finds the version of the SDK in what a program was built from, "" when it was
+// built from a working copy.
+func sdkVersion(info *debug.BuildInfo, ok bool) string {
+	if !ok {
+		return ""
+	}
+	version := ""
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if m.Path != module {
+			continue
+		}
+		if version = m.Version; m.Replace != nil {
+			version = m.Replace.Version
+		}
+	}
+	if version == "(devel)" {
+		return ""
+	}
+	return version
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -211,4 +212,18 @@ func TestBounds(t *testing.T) {
 	require.LessOrEqual(t, len(long), maxMsg)
 	require.True(t, strings.HasSuffix(long, "語…"))
 	require.Equal(t, "a?", cutMsg("a\xff"))
+}
+
+// TestVersionOfTheSDK is that of our module in what the program was built from.
+func TestVersionOfTheSDK(t *testing.T) {
+	of := func(main debug.Module, deps ...*debug.Module) string {
+		return sdkVersion(&debug.BuildInfo{Main: main, Deps: deps}, true)
+	}
+	other, ours := debug.Module{Path: "example.com/app", Version: "v9.0.0"}, debug.Module{Path: module, Version: "v1.2.3"}
+	require.Equal(t, "v1.2.3", of(other, &ours))
+	require.Equal(t, "v1.2.3", of(ours))
+	require.Equal(t, "v1.2.4", of(other, &debug.Module{Path: module, Version: "v1.2.3", Replace: &debug.Module{Path: "../fork", Version: "v1.2.4"}}))
+	require.Empty(t, of(debug.Module{Path: module, Version: "(devel)"}), "a working copy")
+	require.Empty(t, of(other))
+	require.Empty(t, sdkVersion(nil, false))
 }

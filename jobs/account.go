@@ -82,7 +82,8 @@ func (s *Service) accountFor(ctx context.Context, actor model.Actor, id int, act
 }
 
 // AddUser creates an account; only administrators may. It returns the id, and the
-// password when it made one up, so that it can be shown once.
+// password when it made one up, so that it can be shown once. The console asks the person
+// for an own one at the first login.
 func (s *Service) AddUser(ctx context.Context, actor model.Actor, in UserInput) (id int, madeUp string, err error) {
 	if !actor.Admin {
 		err := forbidden()
@@ -119,7 +120,7 @@ func (s *Service) AddUser(ctx context.Context, actor model.Actor, in UserInput) 
 	if err != nil {
 		return 0, "", err
 	}
-	u.PasswordHash = string(hash)
+	u.PasswordHash, u.MustChange = string(hash), true
 	u.ID, err = s.store.InsertUser(ctx, &u)
 	if model.CodeOf(err) == model.CodeConflict { // the database takes more names for equal
 		taken()
@@ -320,7 +321,7 @@ func (s *Service) ResetPasswordOf(ctx context.Context, actor model.Actor, id int
 	if checkPassword(bad, "password", password); len(bad.Fields) > 0 {
 		return "", bad
 	}
-	if _, err := s.setPassword(ctx, id, password); err != nil {
+	if _, err := s.setPassword(ctx, id, password, false); err != nil {
 		return "", err
 	}
 	s.log.Info("password reset", "user_id", id, "name", u.Name, "user", actor.Name)

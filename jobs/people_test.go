@@ -267,3 +267,47 @@ func TestAManagerOfOneExecutor(t *testing.T) {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// TestAnOwnPasswordIsDue after somebody else has chosen one: an administrator, the command
+// line, or the center for its first administrator. The own change ends that.
+func TestAnOwnPasswordIsDue(t *testing.T) {
+	ctx, w := t.Context(), newWorld(t)
+	boss := model.Actor{UserID: 99, Name: "boss", Admin: true}
+	due := func(id int) bool {
+		u, err := w.store.User(ctx, id)
+		require.NoError(t, err)
+		return u.MustChange
+	}
+	id, made, err := w.AddUser(ctx, boss, jobs.UserInput{Name: "olga"})
+	require.NoError(t, err)
+	require.True(t, due(id))
+	_, err = w.ChangePassword(ctx, id, made, made, "10.1.1.1")
+	require.Equal(t, model.CodeInvalid, model.CodeOf(err), "the same one is nobody's own")
+	require.True(t, due(id))
+	u, err := w.ChangePassword(ctx, id, made, "my own password", "10.1.1.1")
+	require.NoError(t, err)
+	require.False(t, u.MustChange || due(id))
+
+	_, err = w.ResetPasswordOf(ctx, boss, id, "typed by the boss")
+	require.NoError(t, err)
+	require.True(t, due(id))
+	_, err = w.ChangePassword(ctx, id, "typed by the boss", "my own password", "10.1.1.1")
+	require.NoError(t, err)
+	_, err = w.ResetPassword(ctx, "olga")
+	require.NoError(t, err)
+	require.True(t, due(id), "also from the command line")
+}
+
+// TestTheFirstPassword of the center is due for a change when it was made up, because it
+// stands in a log, and not when it was given.
+func TestTheFirstPassword(t *testing.T) {
+	for given, due := range map[string]bool{"": true, "given by a flag": false} {
+		suite.Each(t, func(t *testing.T, st *store.Store) {
+			_, err := jobs.New(jobs.Options{Store: st}).EnsureAdmin(t.Context(), given)
+			require.NoError(t, err)
+			u, err := st.UserByName(t.Context(), "admin")
+			require.NoError(t, err)
+			require.Equal(t, due, u.MustChange)
+		})
+	}
+}

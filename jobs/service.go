@@ -106,7 +106,7 @@ type Store interface {
 	UserByName(ctx context.Context, name string) (model.User, error)
 	Users(ctx context.Context) ([]model.User, error)
 	InsertUser(ctx context.Context, u *model.User) (int, error)
-	SetPasswordHash(ctx context.Context, userID int, hash string) (generation int64, err error)
+	SetPasswordHash(ctx context.Context, userID int, hash string, mustChange bool) (generation int64, err error)
 	UpgradePasswordHash(ctx context.Context, userID int, hash string) error
 	SetPreferences(ctx context.Context, userID int, language, theme string) error
 

@@ -138,13 +138,14 @@ func legacyMatches(stored, password string) bool {
 }
 
 // setPassword stores a new password, which ends the sessions of the user. It
-// returns the generation of the sessions from now on.
-func (s *Service) setPassword(ctx context.Context, userID int, password string) (int64, error) {
+// returns the generation of the sessions from now on. One that somebody else chose is to be
+// replaced at the next login.
+func (s *Service) setPassword(ctx context.Context, userID int, password string, own bool) (int64, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 	if err != nil {
 		return 0, err
 	}
-	return s.store.SetPasswordHash(ctx, userID, string(hash))
+	return s.store.SetPasswordHash(ctx, userID, string(hash), !own)
 }
 
 // User reads one user for a session.
@@ -185,6 +186,10 @@ func (s *Service) ChangePassword(ctx context.Context, userID int, old, new, from
 	if err != nil {
 		return model.User{}, err
 	}
+	if u.MustChange && new == old {
+		bad.AddField("new", "field.password_same")
+		return model.User{}, bad
+	}
 	actor := model.Actor{UserID: u.ID, Name: u.Name, From: from}
 	err = s.changePassword(ctx, &u, old, new, from)
 	switch model.CodeOf(err) {
@@ -209,7 +214,8 @@ func (s *Service) changePassword(ctx context.Context, u *model.User, old, new, f
 	} else if err != nil {
 		return err
 	}
-	u.SessionGeneration, err = s.setPassword(ctx, u.ID, new)
+	u.SessionGeneration, err = s.setPassword(ctx, u.ID, new, true)
+	u.MustChange = u.MustChange && err != nil
 	return err
 }
 
@@ -223,7 +229,8 @@ func checkPassword(bad *model.Error, field, password string) {
 }
 
 // EnsureAdmin creates the first administrator when there is no user at all. It
-// returns the password when it made one up, so that it can be shown once.
+// returns the password when it made one up, so that it can be shown once; that one is to be
+// replaced at the first login.
 func (s *Service) EnsureAdmin(ctx context.Context, password string) (madeUp string, err error) {
 	users, err := s.store.Users(ctx)
 	if err != nil || len(users) > 0 {
@@ -241,7 +248,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, password string) (madeUp stri
 	if err != nil {
 		return "", err
 	}
-	_, err = s.store.InsertUser(ctx, &model.User{Name: "admin", Role: model.RoleAdmin, PasswordHash: string(hash)})
+	_, err = s.store.InsertUser(ctx, &model.User{Name: "admin", Role: model.RoleAdmin, PasswordHash: string(hash), MustChange: madeUp != ""})
 	if model.CodeOf(err) == model.CodeConflict {
 		return "", nil // another node was faster
 	}
@@ -249,7 +256,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, password string) (madeUp stri
 }
 
 // ResetPassword gives a user a new random password and returns it. All
-// sessions of the user end.
+// sessions of the user end, and the console asks for an own one at the next login.
 func (s *Service) ResetPassword(ctx context.Context, name string) (string, error) {
 	u, err := s.store.UserByName(ctx, name)
 	if err == nil && u.Name != name { // the database takes them for equal, the login does not
@@ -259,7 +266,7 @@ func (s *Service) ResetPassword(ctx context.Context, name string) (string, error
 		return "", err
 	}
 	password := NewPassword()
-	if _, err = s.setPassword(ctx, u.ID, password); err == nil {
+	if _, err = s.setPassword(ctx, u.ID, password, false); err == nil {
 		s.note(ctx, model.Actor{Name: "command line", Admin: true}, "password.reset", userThing(&u), nil)
 	}
 	return password, err

@@ -128,6 +128,11 @@ func zoneColumns() []column {
 	return []column{{"carillon_user", "zone", "VARCHAR(64) NULL"}} // IANA name
 }
 
+// ownPasswordColumns: whose password was chosen by somebody else.
+func ownPasswordColumns() []column {
+	return []column{{"carillon_user", "must_change", "TINYINT NULL"}} // 1: an own password is due at the next login
+}
+
 // countIndexes answer how many jobs there are of each state, and list them by name,
 // without a look at each. None of these columns changes when a job fires.
 func countIndexes() []index {

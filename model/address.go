@@ -17,6 +17,7 @@ type Drain struct {
 // Report is what an executor says of itself with its beats; only our SDK does.
 type Report struct {
 	Version  string   `json:"version,omitempty"` // of the application
+	SDK      string   `json:"sdk,omitempty"`     // version of our SDK in it
 	Language string   `json:"language,omitempty"`
 	Handlers []string `json:"handlers,omitempty"`
 	// Types are the kinds of jobs that it can run.
@@ -46,7 +47,7 @@ func (r *Report) Bounded() *Report {
 		}
 		return s
 	}
-	out := &Report{Version: word(r.Version, longestWord), Language: word(r.Language, longestWord), Running: max(0, r.Running), Waiting: max(0, r.Waiting)}
+	out := &Report{Version: word(r.Version, longestWord), SDK: word(r.SDK, longestWord), Language: word(r.Language, longestWord), Running: max(0, r.Running), Waiting: max(0, r.Waiting)}
 	bytes := 0
 	for _, h := range r.Handlers[:min(len(r.Handlers), mostHandlers)] {
 		if h = word(h, 255); h != "" && bytes+len(h) <= longestReport/2 {

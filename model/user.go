@@ -23,6 +23,7 @@ type User struct {
 	Permission string // comma separated ids of executors whose jobs the user may edit with their scripts
 	Rights     string // all other grants, as Rights.Columns writes them
 	Disabled   bool   // cannot log in
+	MustChange bool   // somebody else chose the password: the console asks for an own one first
 
 	LegacyHash   string // password column: MD5 or SHA-256 hex of a Java admin
 	PasswordHash string // bcrypt, from our side table; empty until the first login

@@ -27,6 +27,7 @@ type Own struct {
 // About is what our SDK says of its process. Other executors say nothing of the kind.
 type About struct {
 	Version  string   `json:"version,omitempty"` // of the application
+	SDK      string   `json:"sdk,omitempty"`     // version of our SDK in it
 	Language string   `json:"language,omitempty"`
 	Handlers []string `json:"handlers,omitempty"`
 	Types    []string `json:"types,omitempty"` // values of glueType that it can run

@@ -8,13 +8,13 @@ import (
 )
 
 const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme, c.session_generation,
-	c.rights, c.disabled, c.start_page, c.zone, c.list_columns
+	c.rights, c.disabled, c.must_change, c.start_page, c.zone, c.list_columns
 	FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id`
 
 func scanUser(r row) (model.User, error) {
 	var u model.User
 	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme), nz(&u.SessionGeneration),
-		nz(&u.Rights), flag(&u.Disabled), nz(&u.StartPage), nz(&u.Zone), nz(&u.Columns))
+		nz(&u.Rights), flag(&u.Disabled), flag(&u.MustChange), nz(&u.StartPage), nz(&u.Zone), nz(&u.Columns))
 	return u, err
 }
 
@@ -56,19 +56,20 @@ func (s *Store) InsertUser(ctx context.Context, u *model.User) (int, error) {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM carillon_user WHERE user_id = ?`, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash, language, theme, rights, start_page) VALUES (?, ?, ?, ?, ?, ?)`,
-			id, u.PasswordHash, null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage))
+		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash, language, theme, rights, start_page, must_change) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			id, u.PasswordHash, null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage), null(u.MustChange))
 		return err
 	})
 	return int(id), err
 }
 
 // SetPasswordHash stores a bcrypt hash beside the user and ends the sessions of
-// the user: it returns their new generation.
-func (s *Store) SetPasswordHash(ctx context.Context, userID int, hash string) (generation int64, err error) {
+// the user: it returns their new generation. With mustChange the person is to choose an
+// own one at the next login.
+func (s *Store) SetPasswordHash(ctx context.Context, userID int, hash string, mustChange bool) (generation int64, err error) {
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash) VALUES (?, ?)`+
-			s.d.upsert("user_id", "password_hash"), userID, hash); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash, must_change) VALUES (?, ?, ?)`+
+			s.d.upsert("user_id", "password_hash", "must_change"), userID, hash, null(mustChange)); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE carillon_user SET session_generation = COALESCE(session_generation, 0) + 1

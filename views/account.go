@@ -5,6 +5,9 @@ type Password struct {
 	Page
 	Errors  map[string]string
 	Message string
+	Must    bool   // somebody else chose the password that is in use
+	Next    string // where to go on
+	Kept    Kept   // what was typed before the login ended
 }
 
 // Help is the help page.

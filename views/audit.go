@@ -35,6 +35,9 @@ func (v Audit) filtered() bool { return len(v.Filter.query()) > 0 }
 
 func (v Audit) address(path string, before int64) string {
 	q := v.Filter.query()
+	if zone := v.zoneFor(v.Filter.From, v.Filter.To); zone != "" {
+		q.Set("zone", zone)
+	}
 	if before > 0 {
 		q.Set("before", id64(before))
 	}

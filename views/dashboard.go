@@ -192,7 +192,7 @@ func (v Dashboard) firesBetween(first, last string, status model.RunStatus, reas
 	const local = "2006-01-02T15:04:05"
 	zone := v.Now.Location()
 	return v.URL("/runs", "preset", "custom", "from", from.In(zone).Format(local), "to", to.AddDate(0, 0, 1).In(zone).Format(local),
-		"status", string(status), "reason", reason, "fires", fires)
+		"zone", v.clockZone(), "status", string(status), "reason", reason, "fires", fires)
 }
 
 // Geometry of the day chart in user units.

@@ -79,17 +79,35 @@ func (p Page) relativeWords() string {
 func (p Page) Static(name string) string { return p.Base + p.Asset(name) }
 
 // Zone names the zone in which the page shows times.
-func (p Page) Zone() string { return zoneName(p.Now) }
+func (p Page) Zone() string { return ZoneName(p.Now) }
+
+// clockZone names the zone of the times that an address carries, "" when it is that of the
+// center: an address that is passed on means the same instants to everybody.
+func (p Page) clockZone() string {
+	if p.Center == nil || p.Now.Location().String() == p.Center.String() {
+		return ""
+	}
+	return p.Now.Location().String()
+}
+
+// zoneFor is clockZone when one of the times is given.
+func (p Page) zoneFor(times ...string) string {
+	if strings.Join(times, "") == "" {
+		return ""
+	}
+	return p.clockZone()
+}
 
 // CenterZone names the zone of the center.
 func (p Page) CenterZone() string {
 	if p.Center == nil {
 		return p.Zone()
 	}
-	return zoneName(p.Now.In(p.Center))
+	return ZoneName(p.Now.In(p.Center))
 }
 
-func zoneName(t time.Time) string {
+// ZoneName names the zone of a time, by IANA where that is known.
+func ZoneName(t time.Time) string {
 	if name := t.Location().String(); name != "Local" {
 		return name
 	}

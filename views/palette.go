@@ -15,8 +15,8 @@ type Palette struct {
 
 // PalettePart is one kind of what was found.
 type PalettePart struct {
-	Title string
-	Items []PaletteItem
+	Key, Title string
+	Items      []PaletteItem
 }
 
 // PaletteItem leads somewhere.
@@ -26,7 +26,7 @@ type PaletteItem struct{ Icon, Label, Sub, URL string }
 func (v *Palette) Find(marked, jobs []model.Job, run *model.Run, executors []model.Group, users []model.User) {
 	add := func(key string, items []PaletteItem) {
 		if len(items) > 0 {
-			v.Parts = append(v.Parts, PalettePart{v.T("palette." + key), items})
+			v.Parts = append(v.Parts, PalettePart{key, v.T("palette." + key), items})
 		}
 	}
 	var items []PaletteItem
@@ -91,6 +91,8 @@ func (v *Palette) places() (out []PaletteItem) {
 		PaletteItem{"history", v.T("dash.load"), "", v.URL("/timeline/load")},
 		PaletteItem{"list-details", v.T("palette.running"), "", v.URL("/runs", "status", "open")},
 		PaletteItem{"users", v.T("profile.title"), "", v.URL("/profile")},
+		PaletteItem{"history", v.T("palette.zone"), "", v.URL("/profile") + "#zone"},
+		PaletteItem{"language", v.T("palette.language"), "", v.URL("/profile") + "#language"},
 		PaletteItem{"key", v.T("top.password"), "", v.URL("/password")},
 	)
 }

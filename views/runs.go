@@ -174,7 +174,7 @@ func (v Runs) url(f RunFilter) string {
 	if f.Preset == "any" {
 		f.Preset = ""
 	}
-	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To, "q", f.Text,
+	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To, "zone", v.zoneFor(f.From, f.To), "q", f.Text,
 		"trigger", f.Trigger, "address", f.Address, "tag", f.Tag}
 	if f.Fires {
 		kv = append(kv, "fires", "1")

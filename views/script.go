@@ -135,7 +135,7 @@ func (l DiffLine) class() string {
 	case '+':
 		return "new"
 	case 0:
-		return "fold"
+		return "equal"
 	}
 	return ""
 }

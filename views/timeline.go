@@ -78,7 +78,7 @@ func (v Timeline) url(change func(*TimelineFilter)) string {
 	if f.By == "job" {
 		f.By = ""
 	}
-	return v.URL("/timeline", "span", f.Span, "by", f.By, "to", f.To, "executor", zeroEmpty(f.GroupID), "job", zeroEmpty(f.JobID))
+	return v.URL("/timeline", "span", f.Span, "by", f.By, "to", f.To, "zone", v.zoneFor(f.To), "executor", zeroEmpty(f.GroupID), "job", zeroEmpty(f.JobID))
 }
 
 func (v Timeline) byURL(by string) string { return v.url(func(f *TimelineFilter) { f.By = by }) }
@@ -178,7 +178,7 @@ func (v Timeline) rects(l TimelineLane) []laneRect {
 
 func (v Timeline) runsURL(l TimelineLane, from, to time.Time) string {
 	const local = "2006-01-02T15:04:05"
-	return v.URL("/runs", "executor", zeroEmpty(l.GroupID), "job", zeroEmpty(l.JobID), "preset", "custom", "from", from.Format(local), "to", to.Format(local))
+	return v.URL("/runs", "executor", zeroEmpty(l.GroupID), "job", zeroEmpty(l.JobID), "preset", "custom", "from", from.Format(local), "to", to.Format(local), "zone", v.clockZone())
 }
 
 func classMark(c model.Class) string {

@@ -91,6 +91,9 @@ func Cause(l *i18n.Localizer, zone *time.Location, r model.Run, plain func(strin
 }
 
 // shortReason says in two or three words why fires were not made or failed.
+// ShortReason is the word for the reason of a run.
+func ShortReason(l *i18n.Localizer, reason string) string { return shortReason(l, reason) }
+
 func shortReason(l *i18n.Localizer, reason string) string {
 	if key := "missed." + reason; l.Has(key) {
 		return l.T(key)

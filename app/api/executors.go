@@ -77,7 +77,7 @@ func ReportOf(a *protocol.About) *model.Report {
 	if a == nil {
 		return nil
 	}
-	r := &model.Report{Version: a.Version, Language: a.Language, Handlers: a.Handlers, Running: a.Running, Waiting: a.Waiting}
+	r := &model.Report{Version: a.Version, SDK: a.SDK, Language: a.Language, Handlers: a.Handlers, Running: a.Running, Waiting: a.Waiting}
 	for _, t := range a.Types {
 		r.Types = append(r.Types, model.GlueType(t))
 	}

@@ -10,12 +10,18 @@ import (
 )
 
 func (c *Console) passwordForm(r *request) error {
-	return r.render(http.StatusOK, views.PasswordPage(views.Password{Page: r.page("password", r.loc.T("password.title"))}))
+	return r.render(http.StatusOK, views.PasswordPage(c.passwordView(r, localPath(r.QueryParam("next")))))
+}
+
+func (c *Console) passwordView(r *request, next string) views.Password {
+	return views.Password{
+		Page: r.page("password", r.loc.T("password.title")), Errors: map[string]string{}, Must: r.user.MustChange, Next: next, Kept: c.keptOf(r),
+	}
 }
 
 // password changes the own password; the old one is asked for again.
 func (c *Console) password(r *request) error {
-	v := views.Password{Page: r.page("password", r.loc.T("password.title")), Errors: map[string]string{}}
+	v := c.passwordView(r, localPath(r.FormValue("next")))
 	if r.FormValue("new") != r.FormValue("repeat") {
 		v.Errors["repeat"] = r.loc.T("password.differ")
 		return r.render(http.StatusUnprocessableEntity, views.PasswordPage(v))
@@ -44,7 +50,10 @@ func (c *Console) password(r *request) error {
 		return err
 	}
 	c.sessions.Put(r.Request().Context(), keyGeneration, user.SessionGeneration)
-	return r.leave(c.path("/"), r.loc.T("password.done"))
+	if v.Kept.Path != "" {
+		return c.offerKept(r, v.Kept, c.startOf(&user, v.Next))
+	}
+	return r.leave(c.startOf(&user, v.Next), r.loc.T("password.done"))
 }
 
 // preferences sets language or theme: in a cookie for this browser, and with

@@ -25,6 +25,8 @@ func bindAudit(r *request) (views.AuditFilter, model.AuditFilter) {
 	if f.Outcome != string(model.AuditDone) && f.Outcome != string(model.AuditRefused) {
 		f.Outcome = ""
 	}
+	zone := r.zoneOf(r.QueryParams())
+	f.From, f.To = r.ownClock(f.From, zone), r.ownClock(f.To, zone)
 	f.Before, _ = strconv.ParseInt(r.QueryParam("before"), 10, 64) // not a number is no key
 	f.Before = max(0, f.Before)
 	m := model.AuditFilter{

@@ -83,8 +83,8 @@ func (c *Console) runExport(r *request) error {
 	for _, g := range page.Groups {
 		apps[g.ID] = g.AppName
 	}
-	t, err := c.startTable(r, "runs", "run_id", "job_id", "job", "executor", "trigger", "planned", "sent", "finished", "duration_ms",
-		"result", "reason", "address", "handler", "parameter", "shard", "first_attempt", "retries_left", "message")
+	t, err := c.startTable(r, "runs", "run_id", "job_id", "job", "executor", "trigger_code", "trigger", "planned", "sent", "finished", "zone", "duration_ms",
+		"result_code", "result", "reason_code", "reason", "address", "handler", "parameter", "shard", "first_attempt", "retries_left", "message")
 	for n := 0; err == nil; {
 		for _, run := range page.Rows {
 			if err = t.line(c.runCells(r, run, apps)...); err != nil {
@@ -131,10 +131,14 @@ func (c *Console) runCells(r *request, run model.Run, apps map[int]string) []str
 	if ms := run.DurationMS(); ms >= 0 {
 		duration = strconv.FormatInt(ms, 10)
 	}
+	reason := ""
+	if run.Reason != "" {
+		reason = views.ShortReason(r.loc, run.Reason)
+	}
 	return []string{
-		strconv.FormatInt(run.ID, 10), strconv.Itoa(run.JobID), run.JobName, apps[run.GroupID], string(run.TriggerType),
-		views.PlannedAt(run).In(r.now.Location()).Format("2006-01-02 15:04:05.000"), at(run.SentMS), at(run.FinishedMS), duration,
-		r.loc.T("result." + string(run.Result())), run.Reason, run.Address, run.Handler, run.Param, run.Sharding,
+		strconv.FormatInt(run.ID, 10), strconv.Itoa(run.JobID), run.JobName, apps[run.GroupID], string(run.TriggerType), views.Enum(r.loc, run.TriggerType),
+		views.PlannedAt(run).In(r.now.Location()).Format("2006-01-02 15:04:05.000"), at(run.SentMS), at(run.FinishedMS),
+		views.ZoneName(r.now), duration, string(run.Result()), r.loc.T("result." + string(run.Result())), run.Reason, reason, run.Address, run.Handler, run.Param, run.Sharding,
 		strconv.FormatInt(run.FirstAttempt(), 10), strconv.Itoa(run.RetryLeft), runMessage(r.loc, r.now.Location(), run),
 	}
 }

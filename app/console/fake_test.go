@@ -15,22 +15,23 @@ import (
 // fake is the service of the tests: a small scheduling center in memory with
 // enough in it to draw every page.
 type fake struct {
-	mu       sync.Mutex
-	now      time.Time
-	users    []model.User
-	groups   []model.Group
-	jobs     []model.Job
-	days     model.DayRange // of the dashboard, as they were asked last
-	exported model.JobFilter
-	timeline jobs.TimelineInput // as it was asked last
-	runs     []model.Run
-	notes    map[int]string
-	logs     map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever
-	calls    []string
-	err      error // answered by the next change
-	loginErr error // answered by Login and ChangePassword
-	readLog  func(from int) (model.LogChunk, error)
-	mayRead  bool // ReadLog looks at the permission first, as the service does
+	mu        sync.Mutex
+	now       time.Time
+	users     []model.User
+	groups    []model.Group
+	jobs      []model.Job
+	days      model.DayRange // of the dashboard, as they were asked last
+	exported  model.JobFilter
+	askedRuns model.RunFilter    // of the run list, as it was asked last
+	timeline  jobs.TimelineInput // as it was asked last
+	runs      []model.Run
+	notes     map[int]string
+	logs      map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever
+	calls     []string
+	err       error // answered by the next change
+	loginErr  error // answered by Login and ChangePassword
+	readLog   func(from int) (model.LogChunk, error)
+	mayRead   bool // ReadLog looks at the permission first, as the service does
 }
 
 var _ Service = (*fake)(nil)
@@ -216,6 +217,7 @@ func (f *fake) ChangePassword(_ context.Context, id int, old, next, _ string) (m
 	}
 	for i := range f.users {
 		if f.users[i].ID == id {
+			f.users[i].MustChange = false
 			f.users[i].SessionGeneration++
 			return f.users[i], f.note("password")
 		}
@@ -401,6 +403,7 @@ func (f *fake) Forecast(t model.ScheduleType, conf, lang string) (jobs.Forecast,
 }
 
 func (f *fake) ListRuns(_ context.Context, a model.Actor, m model.RunFilter) (jobs.RunPage, error) {
+	f.askedRuns = m
 	p := jobs.RunPage{Groups: f.seen(a)}
 	for _, j := range f.jobs {
 		if j.ID == m.JobID && a.Sees(j.GroupID) {

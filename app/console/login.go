@@ -70,6 +70,10 @@ func (c *Console) login(r *request) error {
 		return err
 	}
 	c.audit.note(r, slog.LevelInfo, "login", user.Name, slog.Int("user_id", user.ID))
+	if user.MustChange && v.Kept.Path != "" { // the own password first, with what was typed
+		r.user = &user
+		return r.render(http.StatusOK, views.PasswordPage(c.passwordView(r, v.Next)))
+	}
 	if v.Kept.Path != "" {
 		return c.offerKept(r, v.Kept, c.startOf(&user, v.Next))
 	}

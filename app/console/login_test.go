@@ -180,3 +180,44 @@ func TestPagesAnswerHead(t *testing.T) {
 	s.c.ServeHTTP(w, r)
 	assert.NotEqual(t, http.StatusOK, w.Code, "a stream has no head of its own")
 }
+
+// TestAnOwnPasswordFirst: whoever has a password that somebody else chose sees one page,
+// learns why, chooses an own one and goes on to where they wanted. What was typed before is
+// still there.
+func TestAnOwnPasswordFirst(t *testing.T) {
+	s := newSite(t).login("olga")
+	s.fake.users[1].MustChange = true
+	for _, p := range []string{"/", "/jobs?all=1", "/runs/88214871", "/profile", "/help", "/search", "/nowhere"} {
+		res := s.get(p)
+		require.Equal(t, http.StatusSeeOther, res.StatusCode, p)
+		require.True(t, strings.HasPrefix(res.Header.Get("Location"), "/password"), p)
+	}
+	require.Equal(t, "/password", s.get("/jobs", "HX-Request", "true").Header.Get("HX-Redirect"))
+	require.Equal(t, http.StatusForbidden, s.get("/runs/88214871/log/stream", "Accept", "text/event-stream").StatusCode)
+	before := len(s.fake.calls)
+	require.Equal(t, "/password", s.post("/jobs/1039/stop").Header.Get("Location"))
+	require.Len(t, s.fake.calls, before, "nothing is done before")
+	require.Equal(t, http.StatusSeeOther, s.post("/preferences", "lang", "en", "next", "/password").StatusCode, "the language may be chosen")
+
+	d := page(s, "/password?next=/runs%3Fstatus%3Dfailed")
+	require.Contains(t, testid(d, "must-change").Text(), "Choose one of your own")
+	require.Equal(t, "logout-form", d.Find("[data-testid=password-form] button").First().AttrOr("form", ""), "Enter saves")
+	require.Equal(t, "/runs?status=failed", d.Find("[data-testid=password-form] input[name=next]").AttrOr("value", ""))
+	res := s.post("/password", "old", password, "new", "short", "repeat", "short", "next", "/runs?status=failed")
+	require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	d = s.doc(res)
+	require.Equal(t, 1, testid(d, "must-change").Length())
+	require.Equal(t, "/runs?status=failed", d.Find("[data-testid=password-form] input[name=next]").AttrOr("value", ""))
+	res = s.post("/password", "old", password, "new", "my own password", "repeat", "my own password", "next", "/runs?status=failed")
+	require.Equal(t, "/runs?status=failed", res.Header.Get("Location"))
+	require.Equal(t, http.StatusOK, s.get("/jobs").StatusCode)
+	require.Zero(t, testid(page(s, "/password"), "must-change").Length())
+
+	kept := newSite(t)
+	kept.fake.users[1].MustChange = true
+	form := []string{"kept_path", "/jobs/1039/note", "kept_form", "note=Call+Ada"}
+	d = kept.doc(kept.post("/login/kept", append(form, "name", "olga", "password", password)...))
+	require.Equal(t, "note=Call+Ada", d.Find("input[name=kept_form]").AttrOr("value", ""))
+	d = kept.doc(kept.post("/password", append(form, "old", password, "new", "my own password", "repeat", "my own password")...))
+	require.Contains(t, testid(d, "resume").Find("textarea[name=note]").Text(), "Call Ada")
+}

@@ -135,6 +135,9 @@ func (c *Console) guarded(r *request, who access, do handler) (err error) {
 	if !who.admits(r.actor()) {
 		return model.Errf(model.CodeForbidden, "error.forbidden")
 	}
+	if r.user != nil && r.user.MustChange && who != anybody && r.Path() != c.base+passwordPath {
+		return c.askOwnPassword(r)
+	}
 	// Read the form here, so that one that is too large is refused and not
 	// taken for an empty one.
 	if err := r.Request().ParseForm(); err != nil {
@@ -184,6 +187,19 @@ func (c *Console) askLogin(r *request) error {
 		return r.NoContent(http.StatusUnauthorized)
 	}
 	return r.Redirect(http.StatusSeeOther, to)
+}
+
+// askOwnPassword leads whoever has a password that somebody else chose to the page on which
+// they choose their own. Nothing else is done before.
+func (c *Console) askOwnPassword(r *request) error {
+	to := c.path(passwordPath)
+	if next := r.Request().URL.RequestURI(); !r.htmx() && r.Request().Method == http.MethodGet && next != c.path("/") {
+		to += "?next=" + url.QueryEscape(next)
+	}
+	if r.Request().Header.Get("Accept") == "text/event-stream" {
+		return r.NoContent(http.StatusForbidden)
+	}
+	return r.goTo(to)
 }
 
 func secure(h http.Header, requestID string) {

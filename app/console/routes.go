@@ -44,6 +44,9 @@ type handler func(*request) error
 // logStreamPath is the one page that does not end by itself.
 const logStreamPath = "/runs/:id/log/stream"
 
+// passwordPath is all that somebody sees whose password was chosen by somebody else.
+const passwordPath = "/password"
+
 // route is one line of the table.
 type route struct {
 	method, path string
@@ -64,8 +67,8 @@ func (c *Console) table() []route {
 		{get, "/", users, c.dashboard},
 		{get, "/help", users, c.help},
 		{get, "/search", users, c.palette},
-		{get, "/password", users, c.passwordForm},
-		{post, "/password", users, c.password},
+		{get, passwordPath, users, c.passwordForm},
+		{post, passwordPath, users, c.password},
 		{get, "/profile", users, c.profileForm},
 		{post, "/profile", users, c.profile},
 		{post, "/profile/sessions/end", users, c.sessionEnd},

@@ -15,9 +15,9 @@ import (
 const runPageSize = 50
 
 // bindRunFilter reads the filter of the run list from the address.
-func bindRunFilter(r *request) views.RunFilter { return readRunFilter(r.QueryParams()) }
+func bindRunFilter(r *request) views.RunFilter { return readRunFilter(r, r.QueryParams()) }
 
-func readRunFilter(q url.Values) views.RunFilter {
+func readRunFilter(r *request, q url.Values) views.RunFilter {
 	f := views.RunFilter{
 		GroupID: numberOf(q.Get("executor")), JobID: numberOf(q.Get("job")), Preset: q.Get("preset"),
 		From: q.Get("from"), To: q.Get("to"), Text: searchText(q.Get("q")),
@@ -46,7 +46,29 @@ func readRunFilter(q url.Values) views.RunFilter {
 	if f.Preset != "custom" {
 		f.From, f.To = "", ""
 	}
+	zone := r.zoneOf(q)
+	f.From, f.To = r.ownClock(f.From, zone), r.ownClock(f.To, zone)
 	return f
+}
+
+// zoneOf is the zone in which an address gives times of the wall clock: the one that it
+// names, else that of the center, so that it means the same to everybody who opens it.
+func (r *request) zoneOf(q url.Values) *time.Location {
+	name := q.Get("zone")
+	if zone, err := time.LoadLocation(name); err == nil && name != "" && name != "Local" {
+		return zone
+	}
+	return r.center
+}
+
+// ownClock says a wall clock time of another zone on the clock of the person. A text that
+// is no time stays as it is.
+func (r *request) ownClock(text string, zone *time.Location) string {
+	own := r.now.Location()
+	if t := localTime(text, zone); !t.IsZero() && zone.String() != own.String() {
+		return t.In(own).Format("2006-01-02T15:04:05")
+	}
+	return text
 }
 
 // period turns a preset or the two inputs into instants; zero means open.

@@ -95,10 +95,10 @@ func (c *Console) canonicalFilter(r *request, list, query string) (string, error
 	if err != nil {
 		return "", model.Errf(model.CodeInvalid, "error.invalid")
 	}
-	p := views.Page{Base: c.base}
+	p := views.Page{Base: c.base, Now: r.now, Center: r.center}
 	self := ""
 	if list == "runs" {
-		f := readRunFilter(q)
+		f := readRunFilter(r, q)
 		f.Before, f.After = 0, 0
 		self = views.Runs{Page: p, Filter: f}.SelfURL()
 	} else {

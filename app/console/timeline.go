@@ -16,7 +16,7 @@ func (c *Console) timeline(r *request) error {
 	if f.Span = name; !slices.Contains(views.TimelineLanes(), f.By) {
 		f.By = views.TimelineLanes()[0]
 	}
-	to := localTime(r.QueryParam("to"), r.now.Location())
+	to := localTime(r.QueryParam("to"), r.zoneOf(r.QueryParams())).In(r.now.Location())
 	if y := to.Year(); to.IsZero() || y < 1970 || y > 9000 { // beyond what a database has
 		to = r.now
 	} else {

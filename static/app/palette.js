@@ -1,5 +1,5 @@
-// Ctrl-K opens the search over everything; arrows and Enter choose. Rows of lists are
-// walked with j and k. Work that is not saved is not left without a word.
+// Ctrl-K opens the search over everything; arrows and Enter choose. Work that is not saved
+// is not left without a word.
 
 const base = document.body.dataset.base || "";
 
@@ -27,6 +27,62 @@ document.addEventListener("htmx:load", (e) => {
   const field = e.detail.elt.querySelector?.("[data-palette]");
   if (field && !answered()) window.htmx.trigger(field, "input");
 });
+
+// What can be done on this page stands in its buttons already, drawn for those who may. They
+// are offered in the palette, too; language, theme and actions of single lines only to who
+// types for them.
+const ACTIONS = ".heading-actions :is(a[href], button), main .transfer a, main [data-testid=edit-note]";
+const EVERYWHERE = "#language-menu button, .topbar button[name=theme]";
+const OF_LINES = "main tr :is(a, button)[aria-label]";
+const MOST_OF_LINES = 8;
+
+/** @param {Element} el */
+const nameOf = (el) => (el.getAttribute("aria-label") ?? el.textContent).replace(/\s+/g, " ").trim();
+const shown = (el) => el.getClientRects().length > 0 || el.closest(".menu");
+
+/** @param {string} text */
+function actionsFor(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (el) => shown(el) && nameOf(el) && words.every((w) => nameOf(el).toLowerCase().includes(w));
+  const of = (selector) => [...document.querySelectorAll(selector)].filter(fits);
+  const all = text === "" ? of(ACTIONS) : [...of(ACTIONS), ...of(EVERYWHERE), ...of(OF_LINES).slice(0, MOST_OF_LINES)];
+  return [...new Map(all.map((el) => [nameOf(el), el])).values()]; // a menu may repeat a button
+}
+
+function offerActions() {
+  const list = document.querySelector("#dialog[open] #palette-list");
+  if (!list || list.querySelector(".palette-here")) return;
+  const all = actionsFor(list.dataset.of);
+  if (all.length === 0) return;
+  const head = document.createElement("h2");
+  head.className = "palette-here";
+  head.textContent = list.dataset.here;
+  const lines = document.createElement("ul");
+  for (const el of all) {
+    const line = document.createElement("a");
+    line.href = "#main";
+    line.dataset.testid = "palette-item";
+    const label = document.createElement("span");
+    label.className = "ellipsis";
+    label.textContent = nameOf(el);
+    line.append(label);
+    line.addEventListener("click", (e) => {
+      e.preventDefault();
+      document.getElementById("dialog").close();
+      setTimeout(() => el.click(), 0); // the dialog is emptied first: the action may fill it
+    });
+    const item = document.createElement("li");
+    item.append(line);
+    lines.append(item);
+  }
+  list.querySelector(".card-note")?.remove();
+  const before = list.dataset.of === "" ? list.querySelector("h2:not([data-part=favourites])") : list.querySelector("h2[data-part=pages], h2[data-part=more]");
+  list.insertBefore(lines, before);
+  list.insertBefore(head, lines);
+}
+// Before whoever waits for the answer chooses from it.
+document.addEventListener("htmx:afterSwap", offerActions, true);
+document.addEventListener("htmx:afterSwap", offerActions); // the dialog is open by now
 
 function mark(at) {
   links().forEach((a, i) => a.classList.toggle("at", i === at));
@@ -60,21 +116,6 @@ document.addEventListener("click", (e) => {
   if (!e.target.closest("[data-open-palette]") || !window.htmx) return;
   e.preventDefault();
   openPalette();
-});
-
-// --- rows --------------------------------------------------------------------
-
-document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || (e.key !== "j" && e.key !== "k")) return;
-  if (document.getElementById("dialog")?.open || e.target.closest("input, select, textarea")) return;
-  // A run is what a line of runs is about, its job only beside it.
-  const first = (tr) => [".c-planned a", ".c-job a", ".name"].map((of) => tr.querySelector(of)).find((a) => a?.offsetParent);
-  const names = [...document.querySelectorAll("main tbody tr")].map(first).filter(Boolean);
-  if (names.length === 0) return;
-  const row = e.target.closest("tr");
-  let at = names.findIndex((a) => a.closest("tr") === row);
-  at = at < 0 ? (e.key === "j" ? 0 : names.length - 1) : at + (e.key === "j" ? 1 : -1);
-  names[Math.min(names.length - 1, Math.max(0, at))].focus();
 });
 
 // --- unsaved work --------------------------------------------------------------

@@ -15,3 +15,21 @@
 addEventListener("popstate", () => {
   if (!window.onpopstate) location.reload();
 });
+
+// Paper is white. The theme of the screen comes back afterwards.
+{
+  const paper = matchMedia("print");
+  let screen = null;
+  const change = () => {
+    const root = document.documentElement;
+    if (paper.matches && screen === null) {
+      screen = root.getAttribute("data-bs-theme") ?? "";
+      root.setAttribute("data-bs-theme", "light");
+    } else if (!paper.matches && screen !== null) {
+      if (screen) root.setAttribute("data-bs-theme", screen);
+      else root.removeAttribute("data-bs-theme");
+      screen = null;
+    }
+  };
+  paper.addEventListener("change", change);
+}

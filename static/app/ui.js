@@ -95,16 +95,23 @@ document.addEventListener("click", (e) => {
 $("dialog")?.addEventListener("close", (e) => {
   e.target.replaceChildren();
   // The button that opened it may be gone by now: the focus goes to the page, not nowhere.
-  setTimeout(() => { if (document.activeElement === document.body) $("main")?.focus(); }, 300);
+  const lost = () => document.activeElement === document.body || !document.activeElement.getClientRects().length;
+  setTimeout(() => {
+    if (lost()) document.dispatchEvent(new CustomEvent("carillon:unfocused"));
+    if (lost()) $("main")?.focus();
+  }, 300);
 });
 
 // --- menus ----------------------------------------------------------------
+
+let openedAt = 0; // how far the page was scrolled when a menu was opened
 
 document.addEventListener("beforetoggle", (e) => {
   const menu = e.target;
   if (e.newState !== "open" || !menu.classList?.contains("menu")) return;
   const button = document.querySelector(`[popovertarget="${menu.id}"]`);
   if (!button) return;
+  openedAt = scrollY;
   const at = button.getBoundingClientRect();
   menu.style.right = Math.max(8, document.documentElement.clientWidth - at.right) + "px";
   const up = at.top > innerHeight * 0.7;
@@ -112,8 +119,11 @@ document.addEventListener("beforetoggle", (e) => {
   menu.style.bottom = up ? innerHeight - at.top + 4 + "px" : "auto";
 }, true);
 
-// A menu that hangs at a scrolled-away button looks lost.
-addEventListener("scroll", () => document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover()), { passive: true });
+// A menu that hangs at a scrolled-away button looks lost. The end of a scroll that led to the
+// button comes after the click on it.
+addEventListener("scroll", () => {
+  if (Math.abs(scrollY - openedAt) > 8) document.querySelectorAll(".menu:popover-open").forEach((m) => m.hidePopover());
+}, { passive: true });
 
 // --- clock ----------------------------------------------------------------
 
@@ -148,7 +158,7 @@ if (window.Idiomorph) {
   });
   // The position of an open menu is ours, the server knows nothing of it.
   // What is ticked stays ticked.
-  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "checked" && node.closest(".c-pick, .batch-bar, .menu"));
+  defaults.callbacks.beforeAttributeUpdated = (name, node) => name !== "style" && !(name === "tabindex" && node.matches("tr, li, .lane")) && !(name === "checked" && node.closest(".c-pick, .batch-bar, .menu"));
 }
 
 // --- forms ----------------------------------------------------------------
