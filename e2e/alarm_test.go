@@ -100,7 +100,11 @@ func TestFromTheMailToTheEnd(t *testing.T) {
 	p.verifyText("[data-testid=incident-history]", "The ledger was locked.")
 	p.doClick("[data-testid=run-link]")
 	p.verifyAt("/runs/1")
-	p.doOpen("/incidents")
+	p.doOpen("/jobs/1")
+	p.verifyText("[data-testid=job-incident]", "acknowledged")
+	p.doOpen("/")
+	p.doClick("[data-testid=dash-incidents]")
+	p.verifyAt("/incidents")
 	p.verifyCount("[data-testid=incident-row]", 1)
 	p.verifyAccessible("the list of incidents", readAxe(t))
 

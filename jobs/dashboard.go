@@ -26,6 +26,9 @@ func (s *Service) Dashboard(ctx context.Context, actor model.Actor, days model.D
 	if d.Jobs, err = s.store.CountJobs(ctx, model.JobFilter{Groups: actor.GroupLimit()}); err != nil {
 		return d, err
 	}
+	if d.Incidents, err = s.store.CountIncidents(ctx, actor.GroupLimit()); err != nil {
+		return d, err
+	}
 	all := actor.GroupLimit() == nil
 	if all {
 		if d.RunsTotal, err = s.store.RunsTotal(ctx); err != nil {

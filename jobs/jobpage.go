@@ -47,6 +47,13 @@ func (s *Service) JobDetail(ctx context.Context, actor model.Actor, id int) (Job
 	if d.Waiting, err = s.store.WaitingRuns(ctx, id, now, waitingShown); err != nil {
 		return d, err
 	}
+	open, err := s.store.Incidents(ctx, model.IncidentFilter{JobID: id, Open: true, Limit: 1})
+	if err != nil {
+		return d, err
+	}
+	if len(open) > 0 {
+		d.Incident = &open[0]
+	}
 	d.Fires, d.FireZone = s.nextFires(&d.Job, d.Waiting.Runs, now)
 	d.Nodes, err = s.jobNodes(ctx, &d.Group)
 	return d, err

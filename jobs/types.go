@@ -150,6 +150,7 @@ type Trouble struct {
 // Dashboard is the landing page.
 type Dashboard struct {
 	Jobs       model.JobCounts
+	Incidents  int   // that last
 	RunsTotal  int64 // all time, by the daily report
 	Today      model.Ledger
 	Days       []model.Ledger // last 7 days, oldest first, gaps filled; administrators only
@@ -169,6 +170,7 @@ type JobDetail struct {
 	Recent   []model.Run // newest last, at most 100, without texts, none that is planned
 	Last     []model.Run // the newest of them first, at most 8, with texts
 	Streak   model.Failures
+	Incident *model.Incident // that lasts; nil = none
 	Waiting  model.Waiting
 	Nodes    []ExecutorNode // addresses of its executor, living ones first
 }

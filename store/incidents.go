@@ -18,14 +18,14 @@ func (s *Store) Incident(ctx context.Context, id int64) (model.Incident, error) 
 // (0 = from the newest).
 func (s *Store) Incidents(ctx context.Context, f model.IncidentFilter) ([]model.Incident, error) {
 	where, args := ` WHERE parent_id IS NULL`, []any(nil)
+	if f.JobID != 0 {
+		where, args = ` WHERE job_id = ?`, append(args, f.JobID)
+	}
 	if f.Open {
 		where += ` AND open_subject IS NOT NULL`
 	}
 	if f.Past {
 		where += ` AND open_subject IS NULL`
-	}
-	if f.JobID != 0 {
-		where, args = ` WHERE job_id = ?`, append(args, f.JobID)
 	}
 	if f.Groups != nil {
 		in, more := inGroups("group_id", f.Groups)

@@ -10,6 +10,7 @@ import (
 type Dashboard struct {
 	Page
 	Jobs       model.JobCounts
+	Incidents  int // that last
 	RunsTotal  int64
 	Today      model.Ledger
 	Days       []model.Ledger // empty for people who do not see all executors

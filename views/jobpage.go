@@ -22,7 +22,8 @@ type JobView struct {
 	Recent   []model.Run // newest last, without texts
 	Last     []RunRow    // newest first, with what happened
 	Streak   model.Failures
-	Why      string // of the newest failed run
+	Incident *IncidentRow // that lasts
+	Why      string       // of the newest failed run
 	Waiting  []RunRow
 	Total    int // runs that are planned
 	Due      int // of these, how many should have been sent by now

@@ -15,7 +15,7 @@ func (c *Console) dashboard(r *request) error {
 		return err
 	}
 	v := views.Dashboard{
-		Page: r.page("dashboard", r.loc.T("dash.title")), Jobs: d.Jobs, RunsTotal: d.RunsTotal, Today: d.Today,
+		Page: r.page("dashboard", r.loc.T("dash.title")), Jobs: d.Jobs, Incidents: d.Incidents, RunsTotal: d.RunsTotal, Today: d.Today,
 		Days: d.Days, Range: name, NodesAlive: d.NodesAlive, NodesKnown: d.NodesKnown, Next: d.Next, Centers: d.Centers,
 	}
 	for _, t := range d.Troubles {

@@ -115,3 +115,10 @@ func (c *Console) incidentComment(r *request) error {
 	}
 	return c.afterIncident(r, id, err)
 }
+
+func openIncident(i *model.Incident) *views.IncidentRow {
+	if i == nil {
+		return nil
+	}
+	return &views.IncidentRow{Incident: *i}
+}

@@ -22,7 +22,7 @@ func (c *Console) jobPage(r *request) error {
 	}
 	v := views.JobView{
 		Page: r.page("jobs", d.Job.Name), Row: c.jobRow(r, jobs.JobRow{Job: d.Job, GroupTitle: d.Group.Title}), AppName: d.Group.AppName,
-		Fires: d.Fires, FireZone: d.FireZone, Recent: d.Recent, Streak: d.Streak,
+		Fires: d.Fires, FireZone: d.FireZone, Recent: d.Recent, Streak: d.Streak, Incident: openIncident(d.Incident),
 		Total: d.Waiting.Total, Due: d.Waiting.Due, Fragment: r.htmx(),
 	}
 	if v.Row.Favourite, err = c.svc.IsFavourite(ctx, r.actor(), id); err != nil {
