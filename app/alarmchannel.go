@@ -186,3 +186,17 @@ func (t *teller) Test(ctx context.Context, address string, ch *model.Channel, la
 	got, err := t.mail.Send(ctx, mail.Message{To: address, Subject: a.Subject(), Text: a.Text(), HTML: html, ID: id + "@" + domainOf(t.mail.From()), At: now})
 	return fmt.Sprint(got.Code, " ", got.Text), err
 }
+
+// beatEvery is how often somebody outside is told that all is well.
+const beatEvery = time.Minute
+
+// beat tells somebody outside that the center schedules. One node does, and none while it
+// does not: the silence is the message.
+func (t *teller) beat(ctx context.Context, now time.Time) error {
+	if now.Sub(t.beatAt) < beatEvery || !t.well(ctx) {
+		return nil
+	}
+	t.beatAt = now // also when it fails: an address that is away is not called more often
+	_, err := t.channel.Heartbeat(ctx, t.heartbeat)
+	return err
+}

@@ -33,7 +33,12 @@ func newTeller(cfg ServeCmd, st *store.Store, texts *i18n.Bundle, loc *time.Loca
 	if err != nil {
 		return nil, err
 	}
-	t.channel = channel.New(channel.Options{AllowInternal: inside})
+	t.channel, t.heartbeat = channel.New(channel.Options{AllowInternal: inside}), cfg.HeartbeatURL
+	if t.heartbeat != "" {
+		if err := t.channel.Check(channel.Target{Kind: channel.Webhook, URL: t.heartbeat}); err != nil {
+			return nil, fmt.Errorf("--heartbeat-url: %w", err)
+		}
+	}
 	if cfg.SmtpURL == "" {
 		return t, nil
 	}
@@ -52,6 +57,10 @@ func (c *Center) alarms(t *teller) {
 	post := &alarm.Deliverer{Outbox: c.store, Sender: t, Owner: c.sched.Owner, Log: c.log.With("part", "alarms"), Now: time.Now, Jitter: spread}
 	deliver := &loop.Loop{Name: "deliver", Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
 	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: deliver.Wake}
+	if t.heartbeat != "" {
+		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
+		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
+	}
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, deliver)
 }
 
@@ -66,6 +75,10 @@ type teller struct {
 	mail  *mail.Sender // nil = no server is set
 
 	channel *channel.Sender
+	// heartbeat is called each minute while all is well; "" = nothing is.
+	heartbeat string
+	well      func(context.Context) bool
+	beatAt    time.Time
 
 	now func() time.Time
 }

@@ -2,7 +2,10 @@ package app_test
 
 import (
 	"io"
+	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carillon-scheduler/carillon/app"
 	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -126,4 +130,19 @@ func (w *worker) fail(with error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fails = with
+}
+
+// TestHeartbeat is heard from the start on, and an address inside must be allowed.
+func TestHeartbeat(t *testing.T) {
+	beats := make(chan string, 10)
+	outside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { beats <- r.Method + " " + r.URL.Path }))
+	t.Cleanup(outside.Close)
+	cfg := testConfig(t)
+	cfg.HeartbeatURL = outside.URL + "/ping/abc"
+	_, err := app.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	require.ErrorContains(t, err, "--heartbeat-url")
+	require.NotContains(t, err.Error(), "abc")
+	cfg.AllowInternal = []string{"127.0.0.1"}
+	start(t, cfg)
+	require.Equal(t, "GET /ping/abc", <-beats)
 }

@@ -60,6 +60,7 @@ type ServeCmd struct {
 	SmtpURL  string `help:"Mail server for alarms: smtp://user:password@host:port?tls=starttls|tls|none; without it nobody gets a mail." placeholder:"URL"`
 	MailFrom string `help:"Sender of mails, such as Carillon <carillon@example.org>; needed with --smtp-url." placeholder:"ADDRESS"`
 
+	HeartbeatURL  string   `help:"Address outside that is called each minute while the center schedules, so that its silence is heard (Healthchecks and the like)." placeholder:"URL"`
 	AllowInternal []string `help:"Addresses or networks inside that channels of alarms may call; only those of the internet otherwise." placeholder:"NETWORK"`
 
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`
