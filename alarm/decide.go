@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -27,6 +28,16 @@ type Work struct {
 	Well []int
 	// Ended are jobs of open incidents that are stopped or gone: nobody is told.
 	Ended []int
+	// Watched says that Conditions is what is wrong now beside the jobs; else nobody looked.
+	Watched    bool
+	Conditions []Condition
+}
+
+// Condition is something that is wrong for as long as it is seen.
+type Condition struct {
+	Subject string // executor:3, node:a, loop:a/plan
+	GroupID int    // of an executor
+	Reason  string
 }
 
 // What a pass gives.
@@ -64,6 +75,7 @@ func Decide(w Work) *Decision {
 			p.end(inc, w.Now.UnixMilli(), false)
 		}
 	}
+	p.conditions()
 	for _, inc := range p.inOrder() {
 		p.calm(inc)
 	}
@@ -213,10 +225,43 @@ func (p *pass) well(subject string, at int64) {
 		return
 	}
 	parent := p.parentOf(inc)
-	if parent != nil && parent.GroupID != 0 {
+	if parent != nil && parent.GroupID != 0 && !p.holds(parent.Subject) {
 		p.end(parent, at, true)
 	}
 	p.end(inc, at, parent == nil)
+}
+
+// conditions opens and ends the incidents of what is watched.
+func (p *pass) conditions() {
+	if !p.Watched {
+		return
+	}
+	for _, c := range p.Conditions {
+		if p.open[c.Subject] != nil {
+			continue
+		}
+		rule := p.Rules.Default()
+		if c.GroupID != 0 {
+			rule = p.Rules.ForGroup(c.GroupID)
+		}
+		if rule.Off || slices.Contains(rule.Without, c.Reason) {
+			continue
+		}
+		now := p.Now.UnixMilli()
+		inc := p.openNew(model.Incident{Subject: c.Subject, GroupID: c.GroupID, Severity: severityOf(rule), LastMS: now, TellMS: now}, model.AlarmEvent{AtMS: now, Reason: c.Reason})
+		p.changed(inc)
+	}
+	for _, inc := range p.inOrder() {
+		kind, _, _ := strings.Cut(inc.Subject, ":")
+		if (kind == "node" || kind == "loop") && !p.holds(inc.Subject) {
+			p.end(inc, p.Now.UnixMilli(), true)
+		}
+	}
+}
+
+// holds reports whether a condition lasts.
+func (p *pass) holds(subject string) bool {
+	return slices.ContainsFunc(p.Conditions, func(c Condition) bool { return c.Subject == subject })
 }
 
 // calm ends what nobody reports the end of.
@@ -224,7 +269,10 @@ func (p *pass) calm(inc *model.Incident) {
 	if (inc.Subject == string(model.CauseCenter) || inc.Subject == string(model.CauseDatabase)) && p.Now.UnixMilli()-inc.LastMS > CalmAfter.Milliseconds() && inc.ToldMS > 0 {
 		p.end(inc, inc.LastMS, true)
 	}
-	if inc.GroupID != 0 && inc.JobID == 0 { // an executor: over with the last of its jobs
+	if inc.GroupID != 0 && inc.JobID == 0 { // an executor: over with the last of its jobs, and when it has an address
+		if p.holds(inc.Subject) || !p.Watched {
+			return
+		}
 		for _, x := range p.open {
 			if p.parentOf(x) == inc {
 				return

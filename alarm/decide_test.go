@@ -41,13 +41,18 @@ func job(id, group int, mail string) model.Job {
 // pass decides once and keeps the outcome; it gives what was told by it.
 func (d *desk) pass(events ...model.AlarmEvent) []string {
 	d.t.Helper()
+	return d.watch(nil, events...)
+}
+
+func (d *desk) watch(wrong []alarm.Condition, events ...model.AlarmEvent) []string {
+	d.t.Helper()
 	for i := range events {
 		events[i].ID = int64(i + 1)
 		if events[i].AtMS == 0 {
 			events[i].AtMS = d.now.UnixMilli()
 		}
 	}
-	work := alarm.Work{Now: d.now, Events: events, Jobs: d.jobs, Open: d.open, Rules: d.rules}
+	work := alarm.Work{Now: d.now, Events: events, Jobs: d.jobs, Open: d.open, Rules: d.rules, Watched: true, Conditions: wrong}
 	dec := alarm.Decide(work)
 	require.Len(d.t, dec.Events, len(events))
 	for _, inc := range dec.Changed {
@@ -236,4 +241,19 @@ func TestWhichRule(t *testing.T) {
 	}
 	require.Equal(t, 240, alarm.Rules{}.For(&j).RemindMinutes)
 	require.Equal(t, []string{"a@b.c", "d@e.f"}, alarm.Mails(" a@b.c，Dan <d@e.f>; A@B.c"))
+}
+
+// TestWhatIsWatched: told once while it lasts, and when it is over. The jobs of an executor
+// without an address belong to it, and it lasts until it has one.
+func TestWhatIsWatched(t *testing.T) {
+	d := newDesk(t, job(1, 3, "a@example.org"))
+	d.rules = alarm.Rules{{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Mails: []string{"ops@example.org"}}}}
+	gone := alarm.Condition{Subject: "node:b", Reason: model.AlarmNodeGone}
+	silent := alarm.Condition{Subject: "executor:3", GroupID: 3, Reason: model.ReasonNoAddress}
+	require.Equal(t, []string{"opened executor:3 ops@example.org", "opened node:b ops@example.org"}, d.watch([]alarm.Condition{gone, silent}))
+	require.Empty(t, d.after(time.Minute).watch([]alarm.Condition{gone, silent}, failed(1, 10, model.ReasonNoAddress)))
+	require.Equal(t, []string{"ended node:b ops@example.org"}, d.after(time.Minute).watch([]alarm.Condition{silent}))
+	require.Empty(t, d.watch([]alarm.Condition{silent}, good(1)), "one address that was typed; the executor is still away")
+	require.Equal(t, []string{"ended executor:3 ops@example.org"}, d.after(time.Minute).pass())
+	require.Empty(t, d.open)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -16,6 +17,8 @@ type Store interface {
 	OpenIncidents(ctx context.Context, limit int) ([]model.Incident, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
 	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
+	Nodes(ctx context.Context) ([]model.Node, error)
+	SilentGroups(ctx context.Context) ([]int, error)
 	SucceededSince(ctx context.Context, after map[int]int64) ([]int, error)
 	SaveAlarms(ctx context.Context, d *model.AlarmDecision, now time.Time) error
 }
@@ -39,6 +42,7 @@ type Engine struct {
 	Decided func()
 
 	overAt time.Time
+	silent map[int]time.Time // executors without an address: since when that is seen
 }
 
 // Pass looks at what happened and at what is due, until nothing is left.
@@ -71,7 +75,12 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 	if w.Events, err = e.Store.AlarmEvents(ctx, mostEvents); err != nil {
 		return false, err
 	}
-	if len(w.Open) == 0 && len(w.Events) == 0 {
+	if over {
+		if err := e.watch(ctx, &w); err != nil {
+			return false, err
+		}
+	}
+	if len(w.Open) == 0 && len(w.Events) == 0 && len(w.Conditions) == 0 {
 		e.overAt = now
 		return false, nil
 	}
@@ -133,4 +142,51 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 	var err error
 	w.Well, err = e.Store.SucceededSince(ctx, after)
 	return err
+}
+
+// How long something must be wrong before it is one.
+const (
+	silentFor = time.Minute      // an executor without an address
+	goneFor   = 30 * time.Second // a node without a beat
+	forgotten = 24 * time.Hour   // nobody misses it any more
+)
+
+// watch looks at what is wrong beside the jobs: executors without an address whose jobs are
+// on, nodes that are gone, loops that stand still.
+func (e *Engine) watch(ctx context.Context, w *Work) error {
+	groups, err := e.Store.SilentGroups(ctx)
+	if err != nil {
+		return err
+	}
+	since := map[int]time.Time{}
+	for _, id := range groups {
+		at, seen := e.silent[id]
+		if !seen {
+			at = w.Now
+		}
+		if since[id] = at; w.Now.Sub(at) >= silentFor || slices.ContainsFunc(w.Open, func(i model.Incident) bool { return i.Subject == executorSubject(id) }) {
+			w.Conditions = append(w.Conditions, Condition{Subject: executorSubject(id), GroupID: id, Reason: model.ReasonNoAddress})
+		}
+	}
+	e.silent = since
+	nodes, err := e.Store.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		switch n.State() {
+		case model.NodeGone:
+			if n.SilentMS >= goneFor.Milliseconds() && n.SilentMS < forgotten.Milliseconds() {
+				w.Conditions = append(w.Conditions, Condition{Subject: "node:" + n.Name, Reason: model.AlarmNodeGone})
+			}
+		case model.NodeAlive:
+			for name := range strings.SplitSeq(n.SickLoops, ",") {
+				if name != "" {
+					w.Conditions = append(w.Conditions, Condition{Subject: "loop:" + n.Name + "/" + name, Reason: model.AlarmLoopSick})
+				}
+			}
+		}
+	}
+	w.Watched = true
+	return nil
 }

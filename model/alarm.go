@@ -268,3 +268,9 @@ type Sent struct {
 	LastDigest int64 // when the last digest was sent, epoch ms; 0 = none was
 	Digests    int   // that wait or are being sent
 }
+
+// Reasons of incidents that are about no run.
+const (
+	AlarmNodeGone = "node_gone" // a node of the center has no beat
+	AlarmLoopSick = "loop_sick" // a loop of a node has not succeeded for long
+)

@@ -116,3 +116,9 @@ func (s *Store) RemoveIncidents(ctx context.Context, before time.Time, limit int
 	})
 	return n, err
 }
+
+// SilentGroups lists the executors that register, have no address, and have jobs that are on.
+func (s *Store) SilentGroups(ctx context.Context) ([]int, error) {
+	return collect(ctx, s.r, one[int], `SELECT g.id FROM xxl_job_group g WHERE g.address_type = 0 AND COALESCE(g.address_list, '') = ''
+		AND EXISTS (SELECT 1 FROM xxl_job_info i WHERE i.job_group = g.id AND i.trigger_status = 1) ORDER BY g.id`)
+}

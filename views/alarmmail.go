@@ -87,10 +87,19 @@ func (m AlarmMail) Headline() string {
 	case model.StepOpened:
 		if key += "." + m.about(); m.about() == "job" && i.Failed == 0 {
 			key += ".missed"
+		} else if m.about() == "executor" && m.Jobs == 0 {
+			key += ".silent"
 		}
 	case model.StepTest:
 	default:
-		key += "." + map[bool]string{true: "job", false: "many"}[m.about() == "job"]
+		switch {
+		case m.about() == "job":
+			key += ".job"
+		case m.Jobs == 0:
+			key += ".silent"
+		default:
+			key += ".many"
+		}
 	}
 	return m.L.T(key, args...)
 }
