@@ -129,7 +129,7 @@ func (t *teller) alarm(ctx context.Context, m model.Message) (views.AlarmMail, e
 	if a.Run != nil {
 		a.Plain = func(s string) string { return console.PlainText(*a.Run, s) }
 	}
-	if m.Step != model.StepEnded {
+	if m.Step != model.StepEnded && d.JobID != 0 {
 		limit, cancel := context.WithTimeout(ctx, tailWait)
 		a.LogTail = t.jobs.LogTail(limit, d.Run)
 		cancel()
