@@ -251,11 +251,11 @@ func (p *press) summed() model.Message {
 		d.Told = append(d.Told, model.Telling{Incident: x, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org"}}})
 	}
 	p.decide(d)
-	due, err := p.store.DueMessages(p.t.Context(), mailTime.UnixMilli(), 10)
+	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
 	require.NoError(p.t, err)
 	_, err = p.store.FoldMessages(p.t.Context(), due, mailTime)
 	require.NoError(p.t, err)
-	due, err = p.store.DueMessages(p.t.Context(), mailTime.UnixMilli(), 10)
+	due, err = p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
 	require.NoError(p.t, err)
 	require.Len(p.t, due, 1)
 	return due[0]
@@ -268,7 +268,7 @@ func (p *press) told(step string, i *model.Incident) model.Message {
 
 func (p *press) put(x model.Telling) model.Message {
 	p.decide(model.AlarmDecision{Told: []model.Telling{x}})
-	due, err := p.store.DueMessages(p.t.Context(), mailTime.UnixMilli(), 10)
+	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
 	require.NoError(p.t, err)
 	require.Len(p.t, due, 1)
 	return due[0]
