@@ -13,7 +13,7 @@ import (
 
 // Outbox is what delivering needs of the database.
 type Outbox interface {
-	DueMessages(ctx context.Context, now int64, limit int) ([]model.Message, error)
+	DueMessages(ctx context.Context, channel string, now int64, limit int) ([]model.Message, error)
 	ClaimMessage(ctx context.Context, m *model.Message, owner string, until int64) (bool, error)
 	RecordMessage(ctx context.Context, m model.Message) error
 	SentTo(ctx context.Context, channel, target string, since int64) (model.Sent, error)
@@ -43,6 +43,7 @@ const (
 	giveUp     = 24 * time.Hour
 	mostDue    = 500
 	sendAtOnce = 4
+	passLimit  = 20 * time.Second // then nothing more is begun: what is due is looked at again
 
 	// One target gets that many messages an hour one by one; then what happens goes into
 	// one message every ten minutes.
@@ -56,16 +57,19 @@ const (
 type Deliverer struct {
 	Outbox Outbox
 	Sender Sender
-	Owner  func() string
-	Log    *slog.Logger
-	Now    func() time.Time
+	// Channel is what it sends over; "" = everything. Each has its own, so that a mail server
+	// that hangs delays no robot.
+	Channel string
+	Owner   func() string
+	Log     *slog.Logger
+	Now     func() time.Time
 	// Jitter spreads what is tried again.
 	Jitter func(time.Duration) time.Duration
 }
 
 // Pass sends what is due.
 func (d *Deliverer) Pass(ctx context.Context, now time.Time) error {
-	due, err := d.Outbox.DueMessages(ctx, now.UnixMilli(), mostDue)
+	due, err := d.Outbox.DueMessages(ctx, d.Channel, now.UnixMilli(), mostDue)
 	if err != nil || len(due) == 0 {
 		return err
 	}
@@ -107,6 +111,9 @@ func (d *Deliverer) budget(ctx context.Context, now time.Time, list []model.Mess
 	if err != nil {
 		return nil, err
 	}
+	if sent.Sending > 0 { // what comes after it goes into the next one
+		return ready, nil
+	}
 	stale := len(fresh) > 1 && now.UnixMilli()-fresh[0].MadeMS > staleAfter.Milliseconds()
 	if !stale && sent.Digests == 0 && sent.Single+len(fresh) <= singlesPerHour {
 		return append(ready, fresh...), nil
@@ -126,9 +133,10 @@ func (d *Deliverer) sendAll(ctx context.Context, list []model.Message) error {
 	var wg sync.WaitGroup
 	places := make(chan struct{}, sendAtOnce)
 	errs := make(chan error, len(list))
+	began := d.Now()
 	for _, m := range list {
 		places <- struct{}{}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || d.Now().Sub(began) > passLimit {
 			break
 		}
 		wg.Go(func() {

@@ -133,7 +133,7 @@ func (p *pass) targets(inc *model.Incident, escalated bool) []Target {
 			mails = r.EscalateTo
 		} else {
 			for _, id := range r.Channels {
-				add("channel", strconv.Itoa(id), job)
+				add(model.ChannelOther, strconv.Itoa(id), job)
 			}
 		}
 		for _, m := range mails {

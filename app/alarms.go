@@ -54,14 +54,17 @@ func newTeller(cfg ServeCmd, st *store.Store, texts *i18n.Bundle, loc *time.Loca
 // alarms are the loops that decide and deliver.
 func (c *Center) alarms(t *teller) {
 	t.jobs = c.Jobs
-	post := &alarm.Deliverer{Outbox: c.store, Sender: t, Owner: c.sched.Owner, Log: c.log.With("part", "alarms"), Now: time.Now, Jitter: spread}
-	deliver := &loop.Loop{Name: "deliver", Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
-	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: deliver.Wake}
+	deliver := func(name, channel string) *loop.Loop {
+		post := &alarm.Deliverer{Outbox: c.store, Sender: t, Channel: channel, Owner: c.sched.Owner, Log: c.log.With("part", "alarms"), Now: time.Now, Jitter: spread}
+		return &loop.Loop{Name: name, Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
+	}
+	mails, channels := deliver("mails", model.ChannelMail), deliver("channels", model.ChannelOther)
+	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: func() { mails.Wake(); channels.Wake() }}
 	if t.heartbeat != "" {
 		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
 		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
 	}
-	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, deliver)
+	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, mails, channels)
 }
 
 // teller writes messages in the words of the reader and hands them to the server.
@@ -142,7 +145,7 @@ func (t *teller) alarm(ctx context.Context, m model.Message) (views.AlarmMail, e
 	if a.Run != nil {
 		a.Plain = func(s string) string { return console.PlainText(*a.Run, s) }
 	}
-	if m.Step != model.StepEnded {
+	if m.Step != model.StepEnded && d.JobID != 0 {
 		limit, cancel := context.WithTimeout(ctx, tailWait)
 		a.LogTail = t.jobs.LogTail(limit, d.Run)
 		cancel()

@@ -16,6 +16,7 @@ const (
 	membersShown   = 50
 	tailLines      = 20
 	tailBytes      = 4000
+	tailLine       = 500
 	tailReads      = 200 // pieces of a log, before its end is given up
 )
 
@@ -225,8 +226,9 @@ func (s *Service) LogTail(ctx context.Context, r *model.Run) string {
 			break
 		}
 		c = fromWhole(c)
-		tail = append(tail, strings.Split(strings.TrimRight(c.Content, "\n"), "\n")...)
-		tail = tail[max(0, len(tail)-tailLines):]
+		for l := range strings.SplitSeq(strings.TrimRight(c.Content, "\n"), "\n") {
+			tail = append(tail[max(0, len(tail)-tailLines+1):], shortLine(l))
+		}
 		if line = c.To + 1; c.End {
 			break
 		}
@@ -236,6 +238,14 @@ func (s *Service) LogTail(ctx context.Context, r *model.Run) string {
 		text = "…" + strings.ToValidUTF8(text[len(text)-tailBytes:], "")
 	}
 	return text
+}
+
+// shortLine keeps one endless line from being all that is shown.
+func shortLine(line string) string {
+	if len(line) <= tailLine {
+		return line
+	}
+	return strings.Clone(strings.ToValidUTF8(line[:tailLine], "")) + "…"
 }
 
 // incidentFor gives an incident that the actor may act on.

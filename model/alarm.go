@@ -129,8 +129,11 @@ const (
 	OutboxFolded  = "folded" // into a digest
 )
 
-// ChannelMail is the channel of mail addresses; other channels are named by their kind.
-const ChannelMail = "mail"
+// How a message goes: to a mail address, or over a Channel.
+const (
+	ChannelMail  = "mail"
+	ChannelOther = "channel"
+)
 
 // Message is one telling: of an incident, a step, to one target.
 type Message struct {
@@ -267,6 +270,7 @@ type Sent struct {
 	Single     int   // messages, digests apart
 	LastDigest int64 // when the last digest was sent, epoch ms; 0 = none was
 	Digests    int   // that wait or are being sent
+	Sending    int   // of these
 }
 
 // Reasons of incidents that are about no run.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,6 +51,8 @@ type office struct {
 }
 
 func newOffice(t *testing.T, st *store.Store, box *letterbox, name string) *office {
+	_, err := st.JoinNode(t.Context(), strings.TrimSuffix(name, "#1"), "test", "", 0)
+	require.NoError(t, err)
 	o := &office{t: t, st: st, box: box, now: t0}
 	o.desk = &alarm.Engine{Store: st, Taken: store.ErrAlarmsTaken, Leads: func() bool { return true }}
 	o.post = &alarm.Deliverer{Outbox: st, Sender: box, Owner: func() string { return name }, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return o.now }, Jitter: func(time.Duration) time.Duration { return 0 }}
@@ -147,7 +150,7 @@ func TestWhereverItIsKilled(t *testing.T) {
 
 		// Decided; claimed, not sent.
 		require.NoError(t, old.desk.Pass(ctx, t0))
-		due, err := st.DueMessages(ctx, t0.UnixMilli(), 10)
+		due, err := st.DueMessages(ctx, "", t0.UnixMilli(), 10)
 		require.NoError(t, err)
 		require.Len(t, due, 1)
 		mine, err := st.ClaimMessage(ctx, &due[0], "old#1", t0.Add(2*time.Minute).UnixMilli())

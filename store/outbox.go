@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,11 +25,43 @@ func scanMessage(r row) (m model.Message, err error) {
 	return m, err
 }
 
-// DueMessages lists what is to be sent by now (epoch ms), and what somebody began to send
-// who is gone, oldest first.
-func (s *Store) DueMessages(ctx context.Context, now int64, limit int) ([]model.Message, error) {
-	return collect(ctx, s.r, scanMessage, `SELECT `+outboxColumns+` FROM carillon_outbox WHERE state IN (?, ?) AND next_at <= ? ORDER BY id LIMIT ?`,
-		model.OutboxWaiting, model.OutboxSending, now, limit)
+// DueMessages lists what is to be sent over a channel ("" = any) by now (epoch ms), and what
+// somebody began to send who is gone, oldest first.
+func (s *Store) DueMessages(ctx context.Context, channel string, now int64, limit int) ([]model.Message, error) {
+	only, args := "", []any{model.OutboxWaiting, now}
+	if channel != "" {
+		only, args = ` AND channel = ?`, append(args, channel)
+	}
+	// By time, as the index has them: the messages that wait may be many.
+	list, err := collect(ctx, s.r, scanMessage, `SELECT `+outboxColumns+` FROM carillon_outbox WHERE state = ? AND next_at <= ?`+only+` ORDER BY next_at, id LIMIT ?`, append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	left, err := s.leftMessages(ctx, channel, now)
+	list = append(list, left...)
+	slices.SortFunc(list, func(a, b model.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return list, err
+}
+
+// messageOwnerGone is after how many milliseconds without a beat a node sends no more.
+const messageOwnerGone = 30_000
+
+// leftMessages lists what somebody began to send whose time is over, or who is gone: the
+// process has a successor, or is silent.
+func (s *Store) leftMessages(ctx context.Context, channel string, now int64) ([]model.Message, error) {
+	list, err := collect(ctx, s.r, scanMessage, `SELECT `+outboxColumns+` FROM carillon_outbox WHERE state = ?`, model.OutboxSending)
+	list = slices.DeleteFunc(list, func(m model.Message) bool { return channel != "" && m.Channel != channel })
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	nodes, err := s.LiveNodes(ctx, messageOwnerGone)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(m model.Message) bool {
+		name, epoch := ownerParts(m.Owner)
+		return m.NextMS > now && slices.ContainsFunc(nodes, func(n model.Node) bool { return n.Name == name && n.Epoch == epoch })
+	}), nil
 }
 
 // ClaimMessage takes a message for sending until an instant (epoch ms). It reports false when
@@ -70,8 +104,8 @@ func (s *Store) SentTo(ctx context.Context, channel, target string, since int64)
 	err = s.r.QueryRowContext(ctx, `SELECT COALESCE(SUM(CASE WHEN step <> ? THEN 1 ELSE 0 END), 0), COALESCE(MAX(CASE WHEN step = ? THEN sent_at END), 0)
 		FROM carillon_outbox WHERE target = ? AND sent_at >= ? AND channel = ?`, model.StepDigest, model.StepDigest, target, since, channel).Scan(&out.Single, &out.LastDigest)
 	if err == nil {
-		err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM carillon_outbox WHERE state IN (?, ?) AND step = ? AND target = ? AND channel = ?`,
-			model.OutboxWaiting, model.OutboxSending, model.StepDigest, target, channel).Scan(&out.Digests)
+		err = s.r.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = ? THEN 1 ELSE 0 END), 0) FROM carillon_outbox WHERE state IN (?, ?) AND step = ? AND target = ? AND channel = ?`,
+			model.OutboxSending, model.OutboxWaiting, model.OutboxSending, model.StepDigest, target, channel).Scan(&out.Digests, &out.Sending)
 	}
 	return out, err
 }

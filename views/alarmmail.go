@@ -2,10 +2,13 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/carillon-scheduler/carillon/i18n"
 	"github.com/carillon-scheduler/carillon/model"
@@ -66,42 +69,61 @@ func (m AlarmMail) about() string {
 func (m AlarmMail) name() string {
 	switch {
 	case m.JobName != "":
-		return m.JobName
+		return plainLine(m.JobName, 200)
 	case m.GroupTitle != "":
-		return m.GroupTitle
+		return plainLine(m.GroupTitle, 200)
 	}
-	_, name, _ := strings.Cut(m.Incident.Subject, ":")
-	return name
+	return m.Incident.Subject // of what is gone
 }
 
-// Headline says in one sentence what is the matter.
+// Headline says in one or two sentences what is the matter.
 func (m AlarmMail) Headline() string {
 	i := m.Incident
 	end := m.Now
 	if i.EndedMS != 0 {
 		end = time.UnixMilli(i.EndedMS)
 	}
-	args := []any{"Name", m.name(), "Count", m.Jobs, "Failed", i.Failed, "Missed", i.Missed, "For", m.L.Duration(end.Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second))}
+	about := m.about()
+	args := []any{"Name", m.name(), "For", m.L.Duration(max(0, end.Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
 	key := "alarm.head." + m.Step
-	switch m.Step {
-	case model.StepOpened:
-		if key += "." + m.about(); m.about() == "job" && i.Failed == 0 {
+	switch {
+	case m.Step == model.StepTest:
+		return m.L.T(key)
+	case m.Step == model.StepOpened:
+		if key += "." + about; about == "job" && i.Failed == 0 {
 			key += ".missed"
-		} else if m.about() == "executor" && m.Jobs == 0 {
-			key += ".silent"
 		}
-	case model.StepTest:
+	case about == "job":
+		key += ".job"
 	default:
-		switch {
-		case m.about() == "job":
-			key += ".job"
-		case m.Jobs == 0:
-			key += ".silent"
-		default:
-			key += ".many"
+		key += ".many"
+		args = append(args, "What", m.L.T("alarm.what."+about, "Name", m.name()))
+	}
+	out := []string{m.L.T(key, args...)}
+	if about != "job" && m.Jobs > 0 {
+		out = append(out, m.L.N("alarm.concerned", m.Jobs, "N", m.L.Number(int64(m.Jobs))))
+	}
+	if m.Step != model.StepOpened || about != "job" && i.Missed > 0 {
+		out = append(out, m.meanwhile())
+	}
+	return strings.TrimSpace(strings.Join(out, map[bool]string{true: " "}[m.L.Lang() == "en"]))
+}
+
+// meanwhile says how often it failed and was not made.
+func (m AlarmMail) meanwhile() string {
+	var parts []string
+	for _, x := range []struct {
+		key string
+		n   int
+	}{{"alarm.count.failed", m.Incident.Failed}, {"alarm.count.missed", m.Incident.Missed}} {
+		if x.n > 0 {
+			parts = append(parts, m.L.N(x.key, x.n, "N", m.L.Number(int64(x.n))))
 		}
 	}
-	return m.L.T(key, args...)
+	if len(parts) == 0 {
+		return ""
+	}
+	return m.L.T("alarm.meanwhile", "What", strings.Join(parts, m.L.T("alarm.and")))
 }
 
 // tone is the colour of the bar: bad, warn or good.
@@ -116,16 +138,21 @@ func (m AlarmMail) tone() string {
 }
 
 func (m AlarmMail) at(ms int64) string {
-	return i18n.DateTime(time.UnixMilli(ms).In(m.Zone)) + " " + time.UnixMilli(ms).In(m.Zone).Format("MST")
+	return mailTime(ms, m.Zone)
 }
 
-// Reason says why the last fire was not made, in words.
+// Reason says why the last fire was not made, in words. What an executor said of one job is
+// not told to those who have other jobs.
 func (m AlarmMail) Reason() string {
-	if m.Run != nil {
-		theirs, ours := Cause(m.L, m.Zone, *m.Run, m.Plain)
-		return strings.TrimSpace(strings.Join([]string{oneLine(theirs, 500), ours}, "\n"))
+	if m.Run == nil {
+		return reasonText(m.L, m.Incident.Reason)
 	}
-	return reasonText(m.L, m.Incident.Reason)
+	theirs, ours := Cause(m.L, m.Zone, *m.Run, m.Plain)
+	if m.Incident.JobID == 0 {
+		theirs = ""
+		ours = cmp.Or(ours, reasonText(m.L, m.Incident.Reason))
+	}
+	return strings.TrimSpace(plainText(theirs, 500) + "\n" + plainText(ours, 1000))
 }
 
 func (m AlarmMail) facts() []mailFact {
@@ -133,7 +160,7 @@ func (m AlarmMail) facts() []mailFact {
 	var out []mailFact
 	add := func(key, value, url string) {
 		if value != "" {
-			out = append(out, mailFact{t("alarm.fact." + key), value, url})
+			out = append(out, mailFact{t("alarm.fact." + key), plainText(value, 2000), url})
 		}
 	}
 	i := m.Incident
@@ -141,25 +168,29 @@ func (m AlarmMail) facts() []mailFact {
 		return nil
 	}
 	if m.JobName != "" {
-		add("job", m.JobName, m.Base+"/jobs/"+itoa(i.JobID))
+		add("job", m.name(), m.Base+"/jobs/"+itoa(i.JobID))
 	}
 	add("executor", m.GroupTitle, "")
 	if m.Run != nil && m.Step != model.StepEnded {
-		add("address", m.Run.Address, "")
-		if m.Run.PlannedMS > 0 {
+		if m.about() == "job" || m.about() == "executor" {
+			add("address", m.Run.Address, "")
+		}
+		if i.JobID != 0 && m.Run.PlannedMS > 0 {
 			add("planned", m.at(m.Run.PlannedMS), "")
 		}
-		if m.Run.SentMS > 0 {
+		if i.JobID != 0 && m.Run.SentMS > 0 {
 			add("sent", m.at(m.Run.SentMS), "")
 		}
-		if m.Run.FinishedMS > 0 {
+		if i.JobID != 0 && m.Run.FinishedMS > 0 {
 			add("ended", m.at(m.Run.FinishedMS), "")
 		}
 	}
-	if m.Step != model.StepEnded {
+	if m.Step != model.StepEnded && m.Step != model.StepTest {
 		add("reason", m.Reason(), "")
 	}
-	add("since", m.at(i.OpenedMS), "")
+	if i.OpenedMS != 0 {
+		add("since", m.at(i.OpenedMS), "")
+	}
 	if i.EndedMS != 0 {
 		add("over", m.at(i.EndedMS), "")
 	}
@@ -192,10 +223,13 @@ func (m AlarmMail) links() []AlarmLine {
 	}
 	page := m.Base + "/incidents/" + itoa64(m.Incident.ID)
 	var out []AlarmLine
-	if m.Run != nil && m.Step != model.StepEnded {
+	if m.Incident.ID == 0 {
+		return []AlarmLine{{Name: t("alarm.link.incidents"), URL: m.Base + "/incidents"}}
+	}
+	if m.Run != nil && m.Incident.JobID != 0 && m.Step != model.StepEnded {
 		out = append(out, AlarmLine{Name: t("alarm.link.run"), URL: m.Base + "/runs/" + itoa64(m.Run.ID)})
 	}
-	out = append(out, AlarmLine{Name: t("alarm.link.incident"), URL: page})
+	out = append(out, AlarmLine{Name: t(map[bool]string{true: "alarm.link.over", false: "alarm.link.incident"}[m.Step == model.StepEnded]), URL: page})
 	if m.Incident.JobID != 0 {
 		out = append(out, AlarmLine{Name: t("alarm.link.job"), URL: m.Base + "/jobs/" + itoa(m.Incident.JobID)})
 	}
@@ -205,28 +239,31 @@ func (m AlarmMail) links() []AlarmLine {
 // Text is the plain part.
 func (m AlarmMail) Text() string {
 	var b strings.Builder
-	b.WriteString(m.Headline() + "\n\n")
+	b.WriteString(m.Headline() + "\n")
+	if len(m.facts()) > 0 {
+		b.WriteString("\n")
+	}
 	for _, f := range m.facts() {
-		b.WriteString(f.Name + ": " + strings.ReplaceAll(f.Value, "\n", "\n  ") + "\n")
+		b.WriteString(f.Name + m.L.T("alarm.colon") + strings.ReplaceAll(f.Value, "\n", "\n  ") + "\n")
 	}
 	if len(m.Members) > 0 {
 		b.WriteString("\n" + m.L.N("alarm.jobs", m.Jobs) + "\n")
 		for _, x := range m.Members {
-			b.WriteString("- " + x.Name + "\n")
+			b.WriteString("- " + plainLine(x.Name, 200) + "\n")
 		}
 		if rest := m.Jobs - len(m.Members); rest > 0 {
 			b.WriteString(m.L.N("alarm.more", rest) + "\n")
 		}
 	}
-	if m.LogTail != "" {
-		b.WriteString("\n" + m.L.T("alarm.log") + "\n" + m.LogTail + "\n")
+	if tail := m.tail(); tail != "" {
+		b.WriteString("\n" + m.L.T("alarm.log") + "\n" + tail + "\n")
 	}
 	if m.NoteText != "" {
-		b.WriteString("\n" + m.L.T("alarm.note") + "\n" + m.NoteText + "\n")
+		b.WriteString("\n" + m.L.T("alarm.note") + "\n" + plainText(m.NoteText, mostNote) + "\n")
 	}
 	b.WriteString("\n")
 	for _, x := range m.links() {
-		b.WriteString(x.Name + ": " + x.URL + "\n")
+		b.WriteString(x.Name + m.L.T("alarm.colon") + x.URL + "\n")
 	}
 	return b.String()
 }
@@ -251,12 +288,12 @@ func (d AlarmDigest) Text() string {
 	var b strings.Builder
 	b.WriteString(d.Headline() + "\n\n")
 	for _, x := range d.Lines {
-		b.WriteString("- " + x.Name + " · " + x.Detail + "\n  " + x.URL + "\n")
+		b.WriteString("- " + plainLine(x.Name, 200) + " · " + x.Detail + "\n  " + x.URL + "\n")
 	}
 	if rest := d.Total - len(d.Lines); rest > 0 {
 		b.WriteString(d.L.N("alarm.more", rest) + "\n")
 	}
-	b.WriteString("\n" + d.L.T("alarm.link.incidents") + ": " + d.Base + "/incidents\n")
+	b.WriteString("\n" + d.L.T("alarm.link.incidents") + d.L.T("alarm.colon") + d.Base + "/incidents\n")
 	return b.String()
 }
 
@@ -267,13 +304,51 @@ func (d AlarmDigest) HTML(ctx context.Context) (string, error) {
 	return b.String(), err
 }
 
-// oneLine cuts a text of somebody else.
-func oneLine(text string, most int) string {
-	runes := []rune(strings.TrimSpace(text))
-	if len(runes) > most {
+// tail is the end of the log, without what steers terminals.
+func (m AlarmMail) tail() string { return plainText(m.LogTail, 5000) }
+
+// Many mail servers refuse a mail of some hundred kilobytes, and Gmail hides what is behind
+// the first hundred.
+const (
+	mostNote     = 8000
+	mostNoteHTML = 40 << 10
+)
+
+// mailTime is an instant with its distance to UTC: names of zones mean several.
+func mailTime(ms int64, zone *time.Location) string {
+	t := time.UnixMilli(ms).In(zone)
+	if _, offset := t.Zone(); offset == 0 {
+		return i18n.DateTime(t) + " UTC"
+	}
+	return i18n.DateTime(t) + t.Format(" -07:00")
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+// plainText cuts a text of somebody else, and drops what is not seen or turns the text around.
+func plainText(text string, most int) string {
+	text = strings.ReplaceAll(escapes.ReplaceAllString(text, ""), "\r\n", "\n")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r == '\r':
+			return '\n'
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+	text = strings.Trim(text, "\n ")
+	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}
-	return string(runes)
+	return text
+}
+
+// plainLine is plainText in one line.
+func plainLine(text string, most int) string {
+	return plainText(strings.Join(strings.Fields(text), " "), most)
 }
 
 func itoa64(n int64) string { return strconv.FormatInt(n, 10) }

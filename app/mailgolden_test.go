@@ -1,0 +1,348 @@
+package app
+
+import (
+	"context"
+	"flag"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+	"github.com/jhillyerd/enmime/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/i18n"
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/mail"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/store/storetest"
+)
+
+var update = flag.Bool("update", false, "write testdata/mails again")
+
+var languages = []string{"zh-Hans", "zh-Hant", "en"}
+
+// mailTime is when all mails of the tests are written.
+var mailTime = time.Date(2026, 11, 20, 3, 4, 5, 0, time.UTC)
+
+// hostileName and hostileLog are what somebody could write who means ill, or knows no better.
+const (
+	hostileName = "Nightly\r\nBcc: eve@example.org\r\n\r\n\u202egolb\u202c 🧾 =?utf-8?B?PGI+?= <b>\"é\"</b>"
+	hostileNote = "# On call\n\n**Ring** the bank, see [wiki](https://wiki.example.org/ledger) or [this](javascript:alert(1)).\n\n<script>alert(2)</script><img src=x onerror=alert(3)>\n\n- `systemctl restart ledger`\n- \u202eetirw\u202c\n"
+)
+
+var hostileLog = "2026-11-20 03:00:00 <script>alert('log')</script> & </pre></table>\n" +
+	"\x1b[31mred\x1b[0m bell\a null\x00 back\b \u202eesrever\u202c broken \xff\xfe tail\r\n" +
+	strings.Repeat("x", 1<<20) + "\n.\n..\nFrom nobody\njava.lang.IllegalStateException: 余额不足"
+
+// logs are executors that have only a log.
+type logs struct{ jobs.Executors }
+
+func (logs) ReadLog(_ context.Context, _ string, _ int64, _ time.Time, line int) (model.LogChunk, error) {
+	lines := strings.SplitAfter(hostileLog, "\n")
+	return model.LogChunk{From: line, To: len(lines), Content: strings.Join(lines[line-1:], ""), End: true}, nil
+}
+
+// tray is an SMTP server that keeps the last mail.
+type tray struct{ raw string }
+
+func (y *tray) NewSession(*smtp.Conn) (smtp.Session, error) { return y, nil }
+func (y *tray) Mail(string, *smtp.MailOptions) error        { return nil }
+func (y *tray) Rcpt(string, *smtp.RcptOptions) error        { return nil }
+func (y *tray) Reset()                                      {}
+func (y *tray) Logout() error                               { return nil }
+func (y *tray) Data(r io.Reader) error {
+	b, err := io.ReadAll(r)
+	y.raw = string(b)
+	return err
+}
+
+func openTray(t *testing.T) (*tray, *mail.Sender) {
+	t.Helper()
+	y := &tray{}
+	s := smtp.NewServer(y)
+	s.Domain = "localhost"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close(); <-done })
+	c, err := mail.ParseURL("smtp://" + l.Addr().String() + "?tls=none")
+	require.NoError(t, err)
+	c.From = "Carillon <carillon@example.org>"
+	out, err := mail.New(c)
+	require.NoError(t, err)
+	return y, out
+}
+
+// press is a center that writes mails about what the tests put into its tables.
+type press struct {
+	*teller
+	t    *testing.T
+	tray *tray
+}
+
+func newPress(t *testing.T) *press {
+	st := storetest.OpenURL(t, "sqlite:"+filepath.Join(t.TempDir(), "mails.db"), time.UTC)
+	texts, err := i18n.New("en")
+	require.NoError(t, err)
+	zone, err := time.LoadLocation("Asia/Taipei")
+	require.NoError(t, err)
+	now := func() time.Time { return mailTime }
+	y, out := openTray(t)
+	svc := jobs.New(jobs.Options{Store: st, Executors: logs{}, Now: now, Location: time.UTC})
+	return &press{t: t, tray: y, teller: &teller{jobs: svc, store: st, texts: texts, lang: "en", zone: zone, base: "https://carillon.example.org", mail: out, now: now}}
+}
+
+// decide writes what a pass would have decided.
+func (p *press) decide(d model.AlarmDecision) {
+	p.t.Helper()
+	require.NoError(p.t, p.store.SaveAlarms(p.t.Context(), &d, mailTime.Add(-time.Minute)))
+}
+
+func (p *press) job(group int, name, note string) model.Job {
+	p.t.Helper()
+	j := storetest.Job(p.t, p.store, group, func(j *model.Job) {
+		j.Name, j.Author, j.AlarmEmail = name, "Li Lei", "oncall@example.org"
+	})
+	require.NoError(p.t, p.store.SetJobStatus(p.t.Context(), j.ID, j.Version, model.JobRunning, mailTime.Add(90*time.Minute).UnixMilli(), mailTime))
+	if note != "" {
+		require.NoError(p.t, p.store.SetJobNote(p.t.Context(), j.ID, "", note))
+	}
+	return j
+}
+
+// run writes a run that has ended.
+func (p *press) run(j model.Job, change func(*model.Run)) model.Run {
+	p.t.Helper()
+	at := mailTime.Add(-4 * time.Minute)
+	var end model.Handled
+	r := storetest.Run(p.t, p.store, j, func(r *model.Run) {
+		r.Phase, r.TriggerTime, r.PlannedMS, r.SentMS, r.FinishedMS = model.PhaseFinished, at, at.UnixMilli(), at.UnixMilli()+200, at.UnixMilli()+61_000
+		r.Address, r.TriggerCode, r.TriggerType = "http://10.1.2.3:9999/", 200, model.TriggerCron
+		change(r)
+		if r.HandleCode != 0 { // its texts are written with its end
+			end = model.Handled{Code: r.HandleCode, Msg: r.HandleMsg, AtMS: r.FinishedMS}
+			r.Phase, r.HandleCode, r.HandleMsg, r.FinishedMS = model.PhaseAccepted, 0, "", 0
+		}
+	})
+	if end.Code != 0 {
+		end.RunID = r.ID
+		_, err := p.store.StoreHandled(p.t.Context(), []model.Handled{end}, mailTime, func(model.Run, map[int]model.Job) []model.Run { return nil })
+		require.NoError(p.t, err)
+	}
+	return r
+}
+
+// incident gives one that lasts since five minutes.
+func incident(subject string, job, group int, change func(*model.Incident)) *model.Incident {
+	i := &model.Incident{Subject: subject, JobID: job, GroupID: group, Severity: model.SeverityCritical,
+		OpenedMS: mailTime.Add(-5 * time.Minute).UnixMilli(), LastMS: mailTime.Add(-3 * time.Minute).UnixMilli()}
+	change(i)
+	return i
+}
+
+var executors = []string{"Settlement", "Interest of the day", "對帳"}
+
+// scenes put one message each into the outbox.
+var scenes = map[string]func(p *press) model.Message{
+	"opened-failed": func(p *press) model.Message { return p.failed(model.StepOpened, hostileName, hostileNote, 0) },
+	"opened-plain":  func(p *press) model.Message { return p.failed(model.StepOpened, "Settlement", "", 0) },
+	"reminder":      func(p *press) model.Message { return p.failed(model.StepReminder, "Settlement", "Ring the bank.", 0) },
+	"escalated":     func(p *press) model.Message { return p.failed(model.StepEscalated, "Settlement", "Ring the bank.", 0) },
+	"ended-job": func(p *press) model.Message {
+		return p.failed(model.StepEnded, "Settlement", "Ring the bank.", 47*time.Minute)
+	},
+	"opened-missed":   (*press).missed,
+	"opened-executor": func(p *press) model.Message { return p.many(model.StepOpened, "executor", model.ReasonUnreached, 0) },
+	"reminder-many":   func(p *press) model.Message { return p.many(model.StepReminder, "executor", model.ReasonUnreached, 0) },
+	"escalated-many": func(p *press) model.Message {
+		return p.many(model.StepEscalated, "database", model.ReasonNoDatabase, 0)
+	},
+	"opened-center":   func(p *press) model.Message { return p.many(model.StepOpened, "center", model.ReasonCenterDown, 0) },
+	"opened-database": func(p *press) model.Message { return p.many(model.StepOpened, "database", model.ReasonNoDatabase, 0) },
+	"ended-many": func(p *press) model.Message {
+		return p.many(model.StepEnded, "executor", model.ReasonUnreached, 4*time.Minute)
+	},
+	"ended-center": func(p *press) model.Message {
+		return p.many(model.StepEnded, "center", model.ReasonCenterDown, 4*time.Minute)
+	},
+	"digest": (*press).summed,
+}
+
+func (p *press) failed(step, name, note string, lasted time.Duration) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, name, note)
+	p.run(j, func(r *model.Run) { r.HandleCode, r.FinishedMS = 200, mailTime.Add(-time.Hour).UnixMilli() })
+	r := p.run(j, func(r *model.Run) {
+		r.HandleCode, r.HandleMsg = 500, "java.lang.IllegalStateException: <balance> & \"ledger\" locked\n\tat Ledger.java:42"
+	})
+	inc := incident("job:1", j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.Failed, i.FirstRun, i.LastRun = model.ReasonError, 1, r.ID, r.ID
+		if step != model.StepOpened {
+			i.Failed, i.Missed = 1203, 1
+			i.AckedBy = "Han Meimei"
+		}
+		if lasted > 0 {
+			i.EndedMS = i.OpenedMS + lasted.Milliseconds()
+		}
+	})
+	return p.told(step, inc)
+}
+
+func (p *press) missed() model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "")
+	j := p.job(g.ID, "Settlement", "")
+	r := p.run(j, func(r *model.Run) {
+		r.Phase, r.Reason, r.Address, r.TriggerCode, r.SentMS, r.MissedFires = model.PhaseMissed, model.ReasonDiscarded, "", 0, 0, 1
+	})
+	return p.told(model.StepOpened, incident("job:1", j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.Missed, i.FirstRun, i.LastRun = model.ReasonDiscarded, 1, r.ID, r.ID
+	}))
+}
+
+// many is an incident of 23 jobs; the reader may know of three.
+func (p *press) many(step, kind, reason string, lasted time.Duration) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	subject, group := kind, 0
+	if kind == "executor" {
+		subject, group = "executor:1", g.ID
+	}
+	top := incident(subject, 0, group, func(i *model.Incident) {
+		i.Reason, i.Failed = reason, 23
+		if kind != "executor" {
+			i.Failed, i.Missed = 0, 1204
+		}
+		if lasted > 0 {
+			i.EndedMS = i.OpenedMS + lasted.Milliseconds()
+		}
+	})
+	d := model.AlarmDecision{Changed: []*model.Incident{top}, Parents: map[*model.Incident]*model.Incident{}}
+	secret := p.job(g.ID, "Salaries of the board", "The password is in the safe.")
+	r := p.run(secret, func(r *model.Run) { r.HandleCode, r.HandleMsg = 500, "salary of A. Smith" })
+	top.FirstRun, top.LastRun = r.ID, r.ID
+	for _, name := range executors {
+		j := p.job(g.ID, name, "")
+		x := incident("job:"+name, j.ID, g.ID, func(i *model.Incident) { i.Reason, i.Failed = reason, 1 })
+		d.Changed, d.Parents[x] = append(d.Changed, x), top
+	}
+	p.decide(d)
+	return p.put(model.Telling{Incident: top, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org", JobIDs: []int{2, 3, 4}}}})
+}
+
+func (p *press) summed() model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	var d model.AlarmDecision
+	for n, step := range []string{model.StepOpened, model.StepReminder, model.StepEscalated, model.StepEnded} {
+		j := p.job(g.ID, "Job "+string(rune('A'+n)), "")
+		x := incident("job:"+j.Name, j.ID, g.ID, func(i *model.Incident) {
+			i.Reason, i.Failed = model.ReasonError, 1
+			if step == model.StepEnded {
+				i.EndedMS = mailTime.UnixMilli()
+			}
+		})
+		d.Changed = append(d.Changed, x)
+		d.Told = append(d.Told, model.Telling{Incident: x, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org"}}})
+	}
+	p.decide(d)
+	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
+	require.NoError(p.t, err)
+	_, err = p.store.FoldMessages(p.t.Context(), due, mailTime)
+	require.NoError(p.t, err)
+	due, err = p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
+	require.NoError(p.t, err)
+	require.Len(p.t, due, 1)
+	return due[0]
+}
+
+func (p *press) told(step string, i *model.Incident) model.Message {
+	p.decide(model.AlarmDecision{Changed: []*model.Incident{i}})
+	return p.put(model.Telling{Incident: i, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org"}}})
+}
+
+func (p *press) put(x model.Telling) model.Message {
+	p.decide(model.AlarmDecision{Told: []model.Telling{x}})
+	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
+	require.NoError(p.t, err)
+	require.Len(p.t, due, 1)
+	return due[0]
+}
+
+// TestMailsAsTheyArrive compares every mail, as another program reads it from the wire, with
+// the files in testdata/mails. go test ./app -run TestMailsAsTheyArrive -update writes them.
+func TestMailsAsTheyArrive(t *testing.T) {
+	for name, scene := range scenes {
+		p := newPress(t)
+		m := scene(p)
+		for _, lang := range languages {
+			t.Run(name+"-"+lang, func(t *testing.T) {
+				p.lang, p.tray.raw = lang, ""
+				_, _, err := p.Send(t.Context(), m)
+				require.NoError(t, err)
+				compare(t, name+"."+lang, p.tray.raw)
+			})
+		}
+	}
+	p := newPress(t)
+	for _, lang := range languages {
+		t.Run("test-"+lang, func(t *testing.T) {
+			_, err := p.Test(t.Context(), "oncall@example.org", nil, lang)
+			require.NoError(t, err)
+			compare(t, "test."+lang, p.tray.raw)
+		})
+	}
+}
+
+func compare(t *testing.T, name, raw string) {
+	t.Helper()
+	got := harmless(t, raw)
+	golden(t, name+".txt", "Subject: "+got.GetHeader("Subject")+"\n\n"+strings.ReplaceAll(got.Text, "\r\n", "\n"))
+	golden(t, name+".html", strings.ReplaceAll(got.HTML, "\r\n", "\n"))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "mails", name)
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, name)
+}
+
+var dangerous = regexp.MustCompile(`(?i)<(script|img|iframe|form|object|svg|link|b>)|javascript:|\son[a-z]+=`)
+
+// harmless reads a mail with a foreign parser and wants nothing in it that a reader could be
+// harmed or misled by.
+func harmless(t *testing.T, raw string) *enmime.Envelope {
+	t.Helper()
+	got, err := enmime.ReadEnvelope(strings.NewReader(raw))
+	require.NoError(t, err)
+	require.Empty(t, got.Errors)
+	assert.Less(t, len(raw), 100<<10)
+	assert.Less(t, len(got.HTML), 100<<10)
+	assert.NotEmpty(t, got.Text)
+	assert.Empty(t, got.GetHeader("Bcc"))
+	assert.NotContains(t, got.Text+got.HTML, "Smith", "of another job")
+	assert.NotContains(t, got.Text+got.HTML, "Salaries", "of another job")
+	assert.NotRegexp(t, dangerous, regexp.MustCompile(`(?s)<style.*?</style>`).ReplaceAllString(got.HTML, ""))
+	for _, x := range []string{got.Text, got.HTML, got.GetHeader("Subject")} {
+		assert.NotRegexp(t, `[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{202a}-\x{202e}\x{2066}-\x{2069}]|\[31m`, x)
+		assert.NotContains(t, x, "<no value>")
+		assert.NotRegexp(t, `That did not work|操作未成功`, x, "a text is missing")
+		assert.NotRegexp(t, `“”|「」`, x, "a name is missing")
+	}
+	for line := range strings.SplitSeq(raw, "\r\n") {
+		require.Less(t, len(line), 999, "RFC 5321: at most 998 octets")
+	}
+	return got
+}
