@@ -106,7 +106,9 @@ document.addEventListener("htmx:beforeSwap", (e) => {
 function isRead(panel) {
   if (panel.dataset.hold === undefined || panel.dataset.flow) return false;
   const table = panel.querySelector("table");
-  return (table?.matches(":hover") || panel.querySelector(".c-pick input:checked, .menu:popover-open") || panel.contains(document.activeElement) || scrollY > 60 || !getSelection().isCollapsed) ?? false;
+  const at = document.activeElement; // on a box that is not ticked nobody reads: a batch has been closed
+  const inside = panel.contains(at) && !at.matches(".c-pick input:not(:checked), [data-pick-all]:not(:checked)");
+  return (table?.matches(":hover") || panel.querySelector(".c-pick input:checked, .menu:popover-open") || inside || scrollY > 60 || !getSelection().isCollapsed) ?? false;
 }
 
 function holdBack(panel, html) {
