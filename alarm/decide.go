@@ -13,8 +13,9 @@ import (
 // How long to wait before people are told of what several jobs may suffer from, and after
 // how long without news the center and its database count as well again.
 const (
-	GroupWait = 30 * time.Second
-	CalmAfter = 2 * time.Minute
+	GroupWait  = 30 * time.Second // an executor
+	CenterWait = 5 * time.Second  // the center or its database: it says what was missed at once
+	CalmAfter  = 2 * time.Minute
 )
 
 // Work is what one pass decides about.
@@ -68,7 +69,7 @@ func Decide(w Work) *Decision {
 		p.d.Events = append(p.d.Events, e.ID)
 	}
 	for _, id := range w.Well {
-		p.well(jobSubject(id), w.Now.UnixMilli())
+		p.well(jobSubject(id), w.Now.UnixMilli(), 0)
 	}
 	for _, id := range w.Ended {
 		if inc := p.open[jobSubject(id)]; inc != nil {
@@ -113,7 +114,7 @@ func (p *pass) note(inc *model.Incident, kind, text string) {
 // event takes one outcome of a fire.
 func (p *pass) event(e model.AlarmEvent) {
 	if e.Reason == model.OutcomeSucceeded {
-		p.well(jobSubject(e.JobID), e.AtMS)
+		p.well(jobSubject(e.JobID), e.AtMS, e.RunID)
 		return
 	}
 	job, there := p.Jobs[e.JobID]
@@ -162,8 +163,13 @@ func (p *pass) openNew(inc model.Incident, e model.AlarmEvent) *model.Incident {
 	return &inc
 }
 
+func notSent(outcome string) bool {
+	info, known := model.ReasonOf(outcome)
+	return known && info.Class == model.ClassNotSent
+}
+
 func count(inc *model.Incident, e model.AlarmEvent) {
-	if info, known := model.ReasonOf(e.Reason); known && info.Class == model.ClassNotSent {
+	if notSent(e.Reason) {
 		inc.Missed += max(1, e.Fires)
 	} else {
 		inc.Failed += max(1, e.Fires)
@@ -190,10 +196,24 @@ func (p *pass) join(inc *model.Incident, subject string, e model.AlarmEvent) {
 			x.GroupID = inc.GroupID
 		}
 		parent = p.openNew(x, e)
-		parent.TellMS = p.Now.UnixMilli()
+		if parent.TellMS = p.Now.UnixMilli(); inc.GroupID == 0 || x.GroupID == 0 {
+			parent.TellMS += CenterWait.Milliseconds()
+		}
 	}
 	count(parent, e)
-	inc.TellMS = 0
+	if p.parentOf(inc) != parent {
+		p.run(inc.FirstRun, 1)
+		switch {
+		case inc.ToldMS != 0: // of itself; it goes on
+		case parent.ToldMS != 0: // whoever hears of this job only has heard nothing yet
+			inc.TellMS = p.Now.UnixMilli()
+		default:
+			inc.TellMS = 0
+		}
+	}
+	if parent.ToldMS == 0 {
+		p.run(parent.FirstRun, -1)
+	}
 	p.d.Parents[inc] = parent
 	p.changed(parent)
 	p.changed(inc)
@@ -215,20 +235,21 @@ func (p *pass) run(id int64, status int) {
 	}
 }
 
-// well ends the incident of a job that has succeeded. Its executor answers, too.
-func (p *pass) well(subject string, at int64) {
+// well ends the incident of a job that has succeeded. Its executor answers, too. The run is
+// 0 when it is not known.
+func (p *pass) well(subject string, at, run int64) {
 	inc := p.open[subject]
 	if inc == nil {
 		return
 	}
-	if at < inc.LastMS { // written late: something newer has failed
+	if at < inc.LastMS && run < inc.LastRun { // written late: something newer has failed
 		return
 	}
 	parent := p.parentOf(inc)
 	if parent != nil && parent.GroupID != 0 && !p.holds(parent.Subject) {
 		p.end(parent, at, true)
 	}
-	p.end(inc, at, parent == nil)
+	p.end(inc, at, parent == nil || inc.ToldMS != 0)
 }
 
 // conditions opens and ends the incidents of what is watched.
@@ -286,6 +307,9 @@ func (p *pass) calm(inc *model.Incident) {
 func (p *pass) end(inc *model.Incident, at int64, say bool) {
 	if say && inc.ToldMS > 0 {
 		p.say(inc, model.StepEnded, 0, p.targets(inc, false))
+	}
+	if inc.ToldMS == 0 && p.parentOf(inc) == nil {
+		p.run(inc.FirstRun, 1)
 	}
 	inc.EndedMS, inc.TellMS = max(at, inc.OpenedMS), 0
 	delete(p.open, inc.Subject)

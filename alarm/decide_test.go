@@ -139,7 +139,7 @@ func TestNobodyToTell(t *testing.T) {
 	require.Len(t, d.open, 1)
 	d.rules = alarm.Rules{{Scope: model.ScopeJob, JobID: 1, AlarmSettings: model.AlarmSettings{Off: true}}}
 	require.Empty(t, d.pass(failed(1, 11, model.ReasonError), failed(7, 12, model.ReasonError)))
-	require.Equal(t, map[int64]int{10: -1, 11: 1, 12: 1}, d.runs)
+	require.Equal(t, map[int64]int{10: 1, 11: 1, 12: 1}, d.runs)
 }
 
 // TestAnExecutorGoesAway: a thousand jobs fail, each owner gets one message with the own
@@ -183,7 +183,9 @@ func TestTheCenterWasAway(t *testing.T) {
 	d := newDesk(t, job(1, 1, "a@example.org"), job(2, 2, "a@example.org,b@example.org"))
 	down := failed(1, 0, model.ReasonCenterDown)
 	down.Fires = 60
-	require.Equal(t, []string{"opened center a@example.org 2", "opened center b@example.org 1"}, d.pass(down, failed(2, 0, model.ReasonCenterDown)))
+	require.Empty(t, d.pass(down))
+	require.Empty(t, d.after(2*time.Second).pass(failed(2, 0, model.ReasonCenterDown)))
+	require.Equal(t, []string{"opened center a@example.org 2", "opened center b@example.org 1"}, d.after(3*time.Second).pass())
 	for _, inc := range d.open {
 		if inc.Subject == "center" {
 			require.Equal(t, 61, inc.Missed)
@@ -191,6 +193,61 @@ func TestTheCenterWasAway(t *testing.T) {
 	}
 	require.Len(t, d.open, 3)
 	require.Equal(t, []string{"ended center a@example.org 2", "ended center b@example.org 1"}, d.after(3*time.Minute).pass())
+}
+
+// TestWhoComesLater: a job of which other people hear fails after the cause was told.
+func TestWhoComesLater(t *testing.T) {
+	d := newDesk(t, job(1, 3, "a@example.org"), job(2, 3, "a@example.org"), job(3, 3, "late@example.org"), job(4, 3, "late@example.org"))
+	require.Empty(t, d.pass(failed(1, 11, model.ReasonUnreached), failed(2, 12, model.ReasonUnreached)))
+	require.Equal(t, []string{"opened executor:3 a@example.org 2"}, d.after(alarm.GroupWait).pass())
+	require.Empty(t, d.after(time.Hour).pass(failed(3, 13, model.ReasonUnreached)))
+	require.Equal(t, []string{"opened executor:3 late@example.org 1"}, d.after(alarm.GroupWait).pass())
+	require.Equal(t, 1, d.runs[13], "part of what is told")
+	require.Empty(t, d.after(time.Minute).pass(failed(3, 14, model.ReasonUnreached)))
+	d.open[0].MutedMS, d.open[1].MutedMS = 0, 0
+	for i := range d.open {
+		if d.open[i].GroupID == 3 && d.open[i].JobID == 0 {
+			d.open[i].MutedMS = model.MutedForGood
+		}
+	}
+	require.Empty(t, d.pass(failed(4, 15, model.ReasonUnreached)))
+	require.Empty(t, d.after(alarm.GroupWait).pass(), "muted")
+	require.Len(t, d.pass(good(4)), 2)
+}
+
+// TestNothingHangs: what nobody is told of, and what is over before it is told, is settled on
+// its run; a rule that is switched off ends reminders; a clock set back ends an incident all
+// the same.
+func TestNothingHangs(t *testing.T) {
+	d := newDesk(t, job(1, 1, "a@example.org"))
+	require.Empty(t, d.pass(failed(1, 10, model.ReasonUnreached)))
+	require.Equal(t, -1, d.runs[10])
+	require.Empty(t, d.after(time.Second).pass(good(1)))
+	require.Equal(t, 1, d.runs[10])
+
+	require.Len(t, d.pass(failed(1, 20, model.ReasonError)), 1)
+	d.rules = alarm.Rules{{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Off: true}}}
+	require.Empty(t, d.after(5*time.Hour).pass())
+	d.rules = nil
+	d.now = d.now.Add(-24 * time.Hour)
+	well := good(1)
+	well.RunID = 21
+	require.Len(t, d.pass(well), 1)
+	require.Empty(t, d.open)
+	require.GreaterOrEqual(t, d.past[len(d.past)-1].EndedMS, d.past[len(d.past)-1].OpenedMS)
+}
+
+// TestManyJobsInOneMessage are cut: the column for their numbers has an end.
+func TestManyJobsInOneMessage(t *testing.T) {
+	var jobs []model.Job
+	var events []model.AlarmEvent
+	for i := range 12_000 {
+		jobs = append(jobs, job(i+1, 1, "a@example.org"))
+		events = append(events, failed(i+1, 0, model.ReasonCenterDown))
+	}
+	d := newDesk(t, jobs...)
+	d.pass(events...)
+	require.Equal(t, []string{"opened center a@example.org 5000"}, d.after(time.Minute).pass())
 }
 
 // TestAcknowledged: no reminders, no escalation, but the end is told. Muted: nothing but the end.
@@ -252,7 +309,8 @@ func TestWhatIsWatched(t *testing.T) {
 	silent := alarm.Condition{Subject: "executor:3", GroupID: 3, Reason: model.ReasonNoAddress}
 	require.Equal(t, []string{"opened executor:3 ops@example.org", "opened node:b ops@example.org"}, d.watch([]alarm.Condition{gone, silent}))
 	require.Empty(t, d.after(time.Minute).watch([]alarm.Condition{gone, silent}, failed(1, 10, model.ReasonNoAddress)))
-	require.Equal(t, []string{"ended node:b ops@example.org"}, d.after(time.Minute).watch([]alarm.Condition{silent}))
+	require.Equal(t, []string{"ended node:b ops@example.org", "opened executor:3 ops@example.org", "opened executor:3 a@example.org 1"},
+		d.after(time.Minute).watch([]alarm.Condition{silent}), "of the opened ones the outbox keeps what is new")
 	require.Empty(t, d.watch([]alarm.Condition{silent}, good(1)), "one address that was typed; the executor is still away")
 	require.Equal(t, []string{"ended executor:3 ops@example.org"}, d.after(time.Minute).pass())
 	require.Empty(t, d.open)

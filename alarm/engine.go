@@ -19,14 +19,15 @@ type Store interface {
 	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
 	Nodes(ctx context.Context) ([]model.Node, error)
 	SilentGroups(ctx context.Context) ([]int, error)
-	SucceededSince(ctx context.Context, after map[int]int64) ([]int, error)
+	SucceededSince(ctx context.Context, of []model.Incident) ([]int, error)
+	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	SaveAlarms(ctx context.Context, d *model.AlarmDecision, now time.Time) error
 }
 
 // How much one pass takes at most, and how often it looks for troubles that are over.
 const (
 	mostEvents    = 1000
-	mostIncidents = 10_000
+	mostIncidents = 100_000 // open at once; of more, some would not be found again
 	mostPages     = 20
 	overEvery     = 10 * time.Second
 )
@@ -124,9 +125,11 @@ func jobsOf(w Work) []int {
 }
 
 // over finds incidents that no event ends: of jobs that were not sent and have succeeded
-// since, and of jobs that are stopped or gone.
+// since, of jobs that are stopped or gone, and of jobs that do not fail any more although
+// two of their runs ended at one moment and the events came in the other order.
 func (e *Engine) over(ctx context.Context, w *Work) error {
-	after := map[int]int64{}
+	var missed []model.Incident
+	var failed []int
 	for _, inc := range w.Open {
 		if inc.JobID == 0 {
 			continue
@@ -135,13 +138,25 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 		switch {
 		case !there, job.Status == model.JobStopped && job.ScheduleType != model.ScheduleNone:
 			w.Ended = append(w.Ended, inc.JobID)
-		case inc.Missed > 0:
-			after[inc.JobID] = inc.LastMS
+		case notSent(inc.Reason):
+			missed = append(missed, inc)
+		default:
+			failed = append(failed, inc.JobID)
 		}
 	}
-	var err error
-	w.Well, err = e.Store.SucceededSince(ctx, after)
-	return err
+	failing, err := e.Store.Streaks(ctx, failed)
+	if err != nil {
+		return err
+	}
+	if w.Well, err = e.Store.SucceededSince(ctx, missed); err != nil {
+		return err
+	}
+	for _, id := range failed {
+		if _, still := failing[id]; !still {
+			w.Well = append(w.Well, id)
+		}
+	}
+	return nil
 }
 
 // How long something must be wrong before it is one.

@@ -8,6 +8,9 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
+// mostJobs is how many jobs one message can be about.
+const mostJobs = 5000
+
 // ruleOf is the rule that an incident follows.
 func (p *pass) ruleOf(inc *model.Incident) model.AlarmRule {
 	if inc.JobID != 0 {
@@ -29,6 +32,10 @@ func (p *pass) tell(inc *model.Incident) {
 	}
 	p.changed(inc)
 	rule := p.ruleOf(inc)
+	if rule.Off {
+		inc.TellMS = 0
+		return
+	}
 	if inc.MutedMS > now {
 		inc.TellMS = inc.MutedMS
 		if inc.MutedMS >= model.MutedForGood {
@@ -40,9 +47,16 @@ func (p *pass) tell(inc *model.Incident) {
 		inc.TellMS = end.UnixMilli()
 		return
 	}
+	if parent := p.parentOf(inc); parent != nil && inc.ToldMS == 0 {
+		p.joined(inc, parent)
+		return
+	}
 	switch {
 	case inc.ToldMS == 0:
 		if p.grouped(inc) {
+			if inc.TellMS != 0 {
+				p.joined(inc, p.parentOf(inc))
+			}
 			return
 		}
 		inc.ToldMS = now
@@ -59,6 +73,15 @@ func (p *pass) tell(inc *model.Incident) {
 		p.say(inc, model.StepReminder, inc.Reminders, p.targets(inc, false))
 	}
 	p.again(inc, rule)
+}
+
+// joined tells of a cause to those who hear of it by a job that came later. Who was told
+// already is not told again: the outbox has each telling once.
+func (p *pass) joined(inc, parent *model.Incident) {
+	inc.TellMS = 0
+	if parent.ToldMS != 0 && parent.MutedMS <= p.Now.UnixMilli() {
+		p.say(parent, model.StepOpened, 0, p.targetsOf(parent, []*model.Incident{inc}, false))
+	}
 }
 
 func (p *pass) escalates(inc *model.Incident, rule model.AlarmRule) bool {
@@ -106,12 +129,20 @@ func (p *pass) grouped(inc *model.Incident) bool {
 }
 
 func (p *pass) say(inc *model.Incident, step string, n int, to []Target) {
+	if step == model.StepOpened && len(to) == 0 && p.d.Runs[inc.FirstRun] != 1 {
+		p.run(inc.FirstRun, 1)
+	}
 	p.d.Told = append(p.d.Told, Telling{Incident: inc, Step: step, N: n, Targets: to})
 }
 
 // targets are those whom an incident is told to: of one that many jobs have, everybody
 // hears of the jobs that are theirs.
 func (p *pass) targets(inc *model.Incident, escalated bool) []Target {
+	return p.targetsOf(inc, append([]*model.Incident{inc}, p.members(inc)...), escalated)
+}
+
+// targetsOf are those who hear of an incident by it or by some of its members.
+func (p *pass) targetsOf(inc *model.Incident, by []*model.Incident, escalated bool) []Target {
 	rule := p.ruleOf(inc)
 	var out []Target
 	add := func(channel, name string, job int) {
@@ -123,7 +154,7 @@ func (p *pass) targets(inc *model.Incident, escalated bool) []Target {
 		switch {
 		case job == 0:
 			out[i].JobIDs = nil
-		case out[i].JobIDs != nil && !slices.Contains(out[i].JobIDs, job):
+		case out[i].JobIDs != nil && len(out[i].JobIDs) < mostJobs && !slices.Contains(out[i].JobIDs, job):
 			out[i].JobIDs = append(out[i].JobIDs, job)
 		}
 	}
@@ -141,7 +172,7 @@ func (p *pass) targets(inc *model.Incident, escalated bool) []Target {
 		}
 	}
 	of(rule, 0)
-	for _, x := range append([]*model.Incident{inc}, p.members(inc)...) {
+	for _, x := range by {
 		job, there := p.Jobs[x.JobID]
 		if x.JobID == 0 || !there {
 			continue

@@ -18,6 +18,7 @@ import (
 const (
 	handlerCount = "count" // succeeds after a moment
 	handlerFlaky = "flaky" // fails one run of three
+	handlerFail  = "fail"  // fails
 	handlerLong  = "long"  // succeeds after seconds
 )
 
@@ -179,6 +180,8 @@ func (c *counter) take(t protocol.Trigger, now time.Time) (late bool) {
 		if fails(t.LogID) {
 			result.Code, result.Msg = protocol.CodeFail, "fails on purpose"
 		}
+	case handlerFail:
+		result.Code, result.Msg = protocol.CodeFail, "fails on purpose"
 	case handlerLong:
 		took = time.Duration(1000+spread(t.LogID)%2000) * time.Millisecond
 	}

@@ -251,3 +251,67 @@ func digestOf(t *testing.T, line string) (id int64) {
 	require.NoError(t, err)
 	return id
 }
+
+// TestFailedAndWellAtOnce: both outcomes arrive in one transaction, in either order; two
+// outcomes pass each other; nothing stays open.
+func TestFailedAndWellAtOnce(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/")
+		box := &letterbox{}
+		o := newOffice(t, st, box, "one#1")
+		open := func() int {
+			list, err := st.OpenIncidents(t.Context(), 10)
+			require.NoError(t, err)
+			return len(list)
+		}
+		j := running(t, st, storetest.Job(t, st, g.ID, func(j *model.Job) { j.AlarmEmail = "a@example.org" }), t0)
+		var list []model.Handled
+		for n, code := range []int{500, 200} {
+			r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.PlannedMS = model.PhaseAccepted, t0.UnixMilli()+int64(n) })
+			// The later run ends first.
+			list = append(list, model.Handled{RunID: r.ID, Code: code, AtMS: t0.Add(time.Duration(-n) * time.Second).UnixMilli()})
+		}
+		_, err := st.StoreHandled(t.Context(), list, t0, rule.Follower(t0, "n#1"))
+		require.NoError(t, err)
+		o.work()
+		require.Zero(t, open())
+
+		// The event of the success was read before that of the failure.
+		require.NoError(t, st.SaveAlarms(t.Context(), &model.AlarmDecision{Changed: []*model.Incident{{Subject: fmt.Sprint("job:", j.ID), JobID: j.ID, GroupID: g.ID,
+			Severity: model.SeverityCritical, Reason: model.ReasonError, Failed: 1, OpenedMS: t0.UnixMilli(), LastMS: t0.UnixMilli(), ToldMS: 1}}}, t0))
+		require.Equal(t, 1, open())
+		o.now = t0.Add(time.Minute)
+		o.work()
+		require.Zero(t, open())
+	})
+}
+
+// TestWhoWasToldHearsOfTheEnd: whatever the job says by then, and with all jobs that the
+// address heard of; who was not told hears nothing.
+func TestWhoWasToldHearsOfTheEnd(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/")
+		box := &letterbox{}
+		o := newOffice(t, st, box, "one#1")
+		j := running(t, st, storetest.Job(t, st, g.ID, func(j *model.Job) { j.AlarmEmail = "a@example.org" }), t0)
+		end(t, st, j, 500, "", t0)
+		require.Len(t, o.work(), 1)
+		j.AlarmEmail = "new@example.org"
+		require.NoError(t, st.UpdateJob(t.Context(), &j, false, false, t0))
+		end(t, st, j, 200, "", t0.Add(time.Second))
+		require.Equal(t, []string{"opened a@example.org 1", "ended a@example.org 2"}, o.work())
+
+		inc := &model.Incident{Subject: "executor:1", GroupID: g.ID, Severity: model.SeverityCritical, Reason: model.ReasonUnreached, OpenedMS: 1, LastMS: 1, ToldMS: 1}
+		tell := func(step string, n int, jobs ...int) {
+			require.NoError(t, st.SaveAlarms(t.Context(), &model.AlarmDecision{Changed: []*model.Incident{inc}, Told: []model.Telling{{Incident: inc, Step: step, N: n,
+				Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "b@example.org", JobIDs: jobs}}}}}, t0))
+		}
+		tell(model.StepOpened, 0, 1, 2)
+		tell(model.StepReminder, 1, 2, 3)
+		inc.Version++
+		tell(model.StepEnded, 0, 9)
+		list, err := st.MessagesOf(t.Context(), inc.ID, 10)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 2, 3}, list[len(list)-1].JobIDs)
+	})
+}

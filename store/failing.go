@@ -53,6 +53,10 @@ func (v *verdicts) note(job int, run, atMS int64, line string, event model.Alarm
 // that go on as they did, as nearly all do, cost no write.
 func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error {
 	ids := slices.Sorted(maps.Keys(v.jobs))
+	raised := map[int]bool{}
+	for _, e := range v.news {
+		raised[e.JobID] = true
+	}
 	err := chunks(ids, 1000, func(part []int) error {
 		failing, err := s.streaks(ctx, tx, part)
 		if err != nil {
@@ -63,6 +67,9 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error 
 		for _, id := range part {
 			was, there := failing[id]
 			switch x := v.jobs[id]; {
+			case x.good && !there && raised[id]:
+				// It failed and is well again within this transaction.
+				v.news = append(v.news, model.AlarmEvent{JobID: id, RunID: x.run, AtMS: x.atMS, Reason: model.OutcomeSucceeded})
 			case x.good && there:
 				well = append(well, id)
 				v.news = append(v.news, model.AlarmEvent{JobID: id, RunID: x.run, AtMS: x.atMS, Reason: model.OutcomeSucceeded})

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -148,7 +149,14 @@ func (s *Store) addMessages(ctx context.Context, tx *sql.Tx, told []model.Tellin
 		return err
 	}
 	for _, x := range told {
-		for _, to := range x.Targets {
+		targets := x.Targets
+		if x.Step == model.StepEnded {
+			var err error
+			if targets, err = s.toldOf(ctx, tx, x.Incident.ID); err != nil {
+				return err
+			}
+		}
+		for _, to := range targets {
 			var ids any
 			if to.JobIDs != nil {
 				b, err := json.Marshal(to.JobIDs)
@@ -166,6 +174,36 @@ func (s *Store) addMessages(ctx context.Context, tx *sql.Tx, told []model.Tellin
 		}
 	}
 	return flush()
+}
+
+// toldOf gives those who were told of an incident, each with all jobs that they heard of: they
+// hear of its end, whatever the rules and the jobs say by now.
+func (s *Store) toldOf(ctx context.Context, tx *sql.Tx, incident int64) ([]model.TellTarget, error) {
+	type told struct{ channel, name, jobs string }
+	list, err := collect(ctx, tx, func(r row) (x told, err error) {
+		err = r.Scan(&x.channel, &x.name, nz(&x.jobs))
+		return x, err
+	}, `SELECT channel, target, job_ids FROM carillon_outbox WHERE incident_id = ? AND step <> ? ORDER BY id`, incident, model.StepEnded)
+	var out []model.TellTarget
+	for _, x := range list {
+		i := slices.IndexFunc(out, func(t model.TellTarget) bool { return t.Channel == x.channel && t.Name == x.name })
+		if i < 0 {
+			i = len(out)
+			out = append(out, model.TellTarget{Channel: x.channel, Name: x.name, JobIDs: []int{}})
+		}
+		if x.jobs == "" {
+			out[i].JobIDs = nil
+		} else if out[i].JobIDs != nil {
+			var ids []int
+			if err := json.Unmarshal([]byte(x.jobs), &ids); err != nil {
+				return nil, err
+			}
+			out[i].JobIDs = append(out[i].JobIDs, ids...)
+			slices.Sort(out[i].JobIDs)
+			out[i].JobIDs = slices.Compact(out[i].JobIDs)
+		}
+	}
+	return out, err
 }
 
 func dedupKey(incident int64, step string, n int, to model.TellTarget) string {
@@ -200,23 +238,28 @@ func (s *Store) setAlarmStatus(ctx context.Context, tx *sql.Tx, runs map[int64]i
 	return nil
 }
 
-// SucceededSince gives those of the jobs that have a run that succeeded after an instant (epoch
-// ms), among their newest ones.
-func (s *Store) SucceededSince(ctx context.Context, after map[int]int64) ([]int, error) {
+// SucceededSince gives those of the jobs of the incidents that have a run, among their newest
+// ones, that succeeded after the last event or was written after its run.
+func (s *Store) SucceededSince(ctx context.Context, of []model.Incident) ([]int, error) {
 	var out []int
-	err := chunks(slices.Sorted(maps.Keys(after)), 100, func(part []int) error {
+	err := chunks(of, 100, func(part []model.Incident) error {
 		var query string
 		var args []any
-		for i, id := range part {
+		for i, inc := range part {
 			if i > 0 {
 				query += " UNION ALL "
 			}
-			query += `SELECT job_id FROM (SELECT job_id, handle_code, finished_time FROM xxl_job_log WHERE job_id = ? ORDER BY id DESC LIMIT 50) AS t` + strconv.Itoa(i) +
-				` WHERE handle_code = 200 AND finished_time > ?`
-			args = append(args, id, after[id])
+			query += `SELECT job_id FROM (SELECT id, job_id, handle_code, finished_time FROM xxl_job_log WHERE job_id = ? ORDER BY id DESC LIMIT 50) AS t` + strconv.Itoa(i) +
+				` WHERE handle_code = 200 AND (finished_time > ? OR id > ?)`
+			last := inc.LastRun
+			if last == 0 {
+				last = math.MaxInt64
+			}
+			args = append(args, inc.JobID, inc.LastMS, last)
 		}
 		list, err := collect(ctx, s.r, one[int], query, args...)
-		out = append(out, compact(list)...)
+		slices.Sort(list)
+		out = append(out, slices.Compact(list)...)
 		return err
 	})
 	return out, err

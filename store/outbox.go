@@ -85,16 +85,27 @@ func (s *Store) RecordMessage(ctx context.Context, m model.Message) error {
 		if err != nil || !ok {
 			return err
 		}
-		if m.Step == model.StepDigest && m.State == model.OutboxSent {
-			_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = 2 WHERE alarm_status = -1 AND id IN (SELECT i.first_run FROM carillon_incident i
-				JOIN carillon_outbox o ON o.incident_id = i.id WHERE o.folded_in = ?)`, m.ID)
-			return err
-		}
 		status := map[string]int{model.OutboxSent: 2, model.OutboxFailed: 3}[m.State]
+		if m.Step == model.StepDigest && status != 0 {
+			return s.setAlarmStatusOf(ctx, tx, m.ID, status)
+		}
 		if m.Step != model.StepOpened || status == 0 {
 			return nil
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = ? WHERE id = (SELECT first_run FROM carillon_incident WHERE id = ?) AND alarm_status IN (0, -1, 3)`, status, m.IncidentID)
+		return err
+	})
+}
+
+// setAlarmStatusOf says on the runs that a digest is about what became of it.
+func (s *Store) setAlarmStatusOf(ctx context.Context, tx *sql.Tx, digest int64, status int) error {
+	runs, err := collect(ctx, tx, one[int64], `SELECT COALESCE(i.first_run, 0) FROM carillon_outbox o JOIN carillon_incident i ON i.id = o.incident_id WHERE o.folded_in = ?`, digest)
+	if err != nil {
+		return err
+	}
+	slices.Sort(runs)
+	return chunks(slices.Compact(runs), 1000, func(part []int64) error {
+		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = ? WHERE id IN (`+marks(len(part))+`) AND alarm_status IN (-1, 3)`, append([]any{status}, anys(part)...)...)
 		return err
 	})
 }
