@@ -29,6 +29,8 @@ type Work struct {
 	Well []int
 	// Ended are jobs of open incidents that are stopped or gone: nobody is told.
 	Ended []int
+	// Failed is how many fires of jobs have failed, as far as that was counted.
+	Failed map[int]int
 	// Watched says that Conditions is what is wrong now beside the jobs; else nobody looked.
 	Watched    bool
 	Conditions []Condition
@@ -62,6 +64,9 @@ func Decide(w Work) *Decision {
 	p := &pass{Work: w, open: map[string]*model.Incident{}, byID: map[int64]*model.Incident{}, listed: map[*model.Incident]bool{}, d: Decision{Runs: map[int64]int{}, Parents: map[*model.Incident]*model.Incident{}}}
 	for i := range w.Open {
 		inc := w.Open[i]
+		if n := w.Failed[inc.JobID]; inc.JobID != 0 && n > inc.Failed {
+			inc.Failed = n // failures of a trouble that is told are no events
+		}
 		p.open[inc.Subject], p.byID[inc.ID] = &inc, &inc
 	}
 	for _, e := range w.Events {
@@ -86,7 +91,7 @@ func Decide(w Work) *Decision {
 	return &p.d
 }
 
-func jobSubject(id int) string { return "job:" + strconv.Itoa(id) }
+func jobSubject(id int) string { return model.JobSubject(id) }
 
 // inOrder gives the open incidents, oldest first, groups before jobs.
 func (p *pass) inOrder() []*model.Incident {

@@ -20,6 +20,7 @@ type Store interface {
 	Nodes(ctx context.Context) ([]model.Node, error)
 	SilentGroups(ctx context.Context) ([]int, error)
 	SucceededSince(ctx context.Context, of []model.Incident) ([]int, error)
+	CountFailures(ctx context.Context, of map[int]model.Streak, limit int) (map[int]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	SaveAlarms(ctx context.Context, d *model.AlarmDecision, now time.Time) error
 }
@@ -89,6 +90,9 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 		return false, err
 	}
 	if w.Jobs, err = e.Store.JobsByID(ctx, jobsOf(w)); err != nil {
+		return false, err
+	}
+	if err := e.count(ctx, &w); err != nil {
 		return false, err
 	}
 	if over {
@@ -204,4 +208,48 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 	}
 	w.Watched = true
 	return nil
+}
+
+// How many jobs a pass counts, and how far.
+const (
+	mostCounted  = 200
+	countedUpTo  = 10_000
+	countedAhead = 5 * time.Second
+)
+
+// count says how often jobs have failed whose incident ends or is told now.
+func (e *Engine) count(ctx context.Context, w *Work) error {
+	ends := map[int]bool{}
+	for _, x := range w.Events {
+		if x.Reason == model.OutcomeSucceeded {
+			ends[x.JobID] = true
+		}
+	}
+	of := map[int]model.Streak{}
+	var lasting []int
+	for _, inc := range w.Open {
+		due := inc.TellMS != 0 && inc.TellMS <= w.Now.Add(countedAhead).UnixMilli()
+		switch {
+		case inc.JobID == 0 || len(of)+len(lasting) >= mostCounted:
+		case ends[inc.JobID] && inc.FirstRun != 0:
+			of[inc.JobID] = model.Streak{SinceMS: inc.OpenedMS, FirstRun: inc.FirstRun}
+		case due:
+			lasting = append(lasting, inc.JobID)
+		}
+	}
+	if len(lasting) > 0 {
+		streaks, err := e.Store.Streaks(ctx, lasting)
+		if err != nil {
+			return err
+		}
+		for id, x := range streaks {
+			of[id] = x
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	var err error
+	w.Failed, err = e.Store.CountFailures(ctx, of, countedUpTo)
+	return err
 }

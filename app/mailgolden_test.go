@@ -247,8 +247,10 @@ func (p *press) summed() model.Message {
 				i.EndedMS = mailTime.UnixMilli()
 			}
 		})
-		d.Changed = append(d.Changed, x)
-		d.Told = append(d.Told, model.Telling{Incident: x, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org"}}})
+		p.decide(model.AlarmDecision{Changed: []*model.Incident{x}})
+		t := model.Telling{Incident: x, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org"}}}
+		p.toldBefore(t)
+		d.Told = append(d.Told, t)
 	}
 	p.decide(d)
 	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
@@ -266,7 +268,29 @@ func (p *press) told(step string, i *model.Incident) model.Message {
 	return p.put(model.Telling{Incident: i, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org"}}})
 }
 
+// toldBefore writes down that somebody was told of the beginning: only they hear of the end.
+func (p *press) toldBefore(x model.Telling) {
+	if x.Step != model.StepEnded {
+		return
+	}
+	x.Step = model.StepOpened
+	p.decide(model.AlarmDecision{Told: []model.Telling{x}})
+	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 100)
+	require.NoError(p.t, err)
+	for _, m := range due {
+		if m.IncidentID != x.Incident.ID {
+			continue
+		}
+		mine, err := p.store.ClaimMessage(p.t.Context(), &m, "n#1", mailTime.UnixMilli())
+		require.NoError(p.t, err)
+		require.True(p.t, mine)
+		m.State, m.SentMS = model.OutboxSent, mailTime.UnixMilli()
+		require.NoError(p.t, p.store.RecordMessage(p.t.Context(), m))
+	}
+}
+
 func (p *press) put(x model.Telling) model.Message {
+	p.toldBefore(x)
 	p.decide(model.AlarmDecision{Told: []model.Telling{x}})
 	due, err := p.store.DueMessages(p.t.Context(), "", mailTime.UnixMilli(), 10)
 	require.NoError(p.t, err)

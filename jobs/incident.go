@@ -193,6 +193,11 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 		return err
 	}
 	d.Job, d.NextMS = &j, j.NextMS
+	if d.Open() { // failures of a trouble that is told are no events: they are counted when somebody looks
+		if err := s.recount(ctx, d); err != nil {
+			return err
+		}
+	}
 	recent, err := s.store.LatestRuns(ctx, d.JobID, stripRuns)
 	if err != nil {
 		return err
@@ -211,6 +216,28 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 	}
 	d.NoteText, err = s.store.JobNote(ctx, d.JobID)
 	return err
+}
+
+// recount says how often the job has failed by now, and how last.
+func (s *Service) recount(ctx context.Context, d *IncidentDetail) error {
+	of, err := s.store.Streaks(ctx, []int{d.JobID})
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	counts, err := s.store.CountFailures(ctx, of, MostFailures)
+	if err != nil {
+		return err
+	}
+	d.Failed = max(d.Failed, counts[d.JobID])
+	last, err := s.store.LastFailures(ctx, of)
+	if err != nil {
+		return err
+	}
+	if r := last[d.JobID]; r != nil && r.ID > d.LastRun {
+		d.LastRun, d.Run = r.ID, r
+		d.Reason = r.Outcome()
+	}
+	return nil
 }
 
 // LogTail gives the last lines of a run's log, as far as its executor shows them before the

@@ -1,5 +1,7 @@
 package model
 
+import "strconv"
+
 // AlarmEvent is something that happened to a job and that an alarm may be about. It is
 // written in the transaction that decides the run, and removed in the one that decides
 // what people are told.
@@ -278,3 +280,6 @@ const (
 	AlarmNodeGone = "node_gone" // a node of the center has no beat
 	AlarmLoopSick = "loop_sick" // a loop of a node has not succeeded for long
 )
+
+// JobSubject is the subject of a job's incidents.
+func JobSubject(id int) string { return "job:" + strconv.Itoa(id) }

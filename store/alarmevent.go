@@ -26,3 +26,66 @@ func (s *Store) AlarmEvents(ctx context.Context, limit int) ([]model.AlarmEvent,
 		return e, err
 	}, `SELECT id, at, job_id, run_id, reason, fires FROM carillon_alarm_event ORDER BY id LIMIT ?`, limit)
 }
+
+// raise writes events down, each job and reason once. A failure of a job whose trouble is told
+// already, or is about to be, says nothing new: of such ones only the runs are settled. So
+// thousands of jobs that go on failing cost next to nothing.
+func (s *Store) raise(ctx context.Context, tx *sql.Tx, news []model.AlarmEvent) error {
+	if len(news) == 0 {
+		return nil
+	}
+	var jobs []int
+	for _, e := range news {
+		if failedAgain(e) {
+			jobs = append(jobs, e.JobID)
+		}
+	}
+	known := map[int]bool{}
+	err := chunks(compact(jobs), 500, func(part []int) error {
+		subjects := make([]any, len(part))
+		for i, id := range part {
+			subjects[i] = model.JobSubject(id)
+		}
+		list, err := collect(ctx, tx, one[int], `SELECT i.job_id FROM carillon_incident i LEFT JOIN carillon_incident p ON p.id = i.parent_id
+			WHERE i.open_subject IN (`+marks(len(subjects))+`) AND (i.told_at IS NOT NULL OR i.tell_at IS NOT NULL OR p.open_subject IS NOT NULL)`, subjects...)
+		for _, id := range list {
+			known[id] = true
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var fresh []model.AlarmEvent
+	var settled []int64
+	at := map[model.AlarmEvent]int{}
+	for _, e := range news {
+		if failedAgain(e) && known[e.JobID] {
+			if e.RunID != 0 {
+				settled = append(settled, e.RunID)
+			}
+			continue
+		}
+		key := model.AlarmEvent{JobID: e.JobID, Reason: e.Reason}
+		if i, there := at[key]; there && e.RunID == 0 {
+			fresh[i].Fires += e.Fires
+			continue
+		}
+		at[key] = len(fresh)
+		fresh = append(fresh, e)
+	}
+	err = chunks(compact(settled), 1000, func(part []int64) error {
+		_, err := tx.ExecContext(ctx, `UPDATE xxl_job_log SET alarm_status = 1 WHERE id IN (`+marks(len(part))+`) AND alarm_status = 0`, anys(part)...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.addAlarmEvents(ctx, tx, fresh)
+}
+
+// failedAgain reports whether an event may be one more failure of a job that fails.
+func failedAgain(e model.AlarmEvent) bool {
+	info, known := model.ReasonOf(e.Reason)
+	return e.Reason != model.OutcomeSucceeded && (!known || info.Class == model.ClassFailed)
+}

@@ -99,7 +99,7 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error 
 	if err != nil {
 		return err
 	}
-	return s.addAlarmEvents(ctx, tx, v.news)
+	return s.raise(ctx, tx, v.news)
 }
 
 func (s *Store) streaks(ctx context.Context, q querier, ids []int) (map[int]model.Streak, error) {
