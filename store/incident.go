@@ -34,7 +34,7 @@ func (s *Store) OpenIncidents(ctx context.Context, limit int) ([]model.Incident,
 // AlarmsDue reports whether there is something to decide at the instant (epoch ms).
 func (s *Store) AlarmsDue(ctx context.Context, now int64) (bool, error) {
 	list, err := collect(ctx, s.r, one[int], `SELECT 1 FROM (SELECT id FROM carillon_alarm_event LIMIT 1) AS e UNION ALL
-		SELECT 1 FROM (SELECT id FROM carillon_incident WHERE open_subject IS NOT NULL AND tell_at <= ? LIMIT 1) AS i`, now)
+		SELECT 1 FROM (SELECT id FROM carillon_incident WHERE tell_at <= ? LIMIT 1) AS i`, now)
 	return len(list) > 0, err
 }
 
@@ -151,7 +151,10 @@ func (s *Store) addMessages(ctx context.Context, tx *sql.Tx, told []model.Tellin
 	for _, x := range told {
 		targets := x.Targets
 		if x.Step == model.StepEnded {
-			var err error
+			err := flush() // what is told in the same moment
+			if err != nil {
+				return err
+			}
 			if targets, err = s.toldOf(ctx, tx, x.Incident.ID); err != nil {
 				return err
 			}

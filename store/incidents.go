@@ -25,7 +25,7 @@ func (s *Store) Incidents(ctx context.Context, f model.IncidentFilter) ([]model.
 		where += ` AND open_subject IS NOT NULL`
 	}
 	if f.Past {
-		where += ` AND open_subject IS NULL`
+		where += ` AND ended_at IS NOT NULL`
 	}
 	if f.Groups != nil {
 		in, more := inGroups("group_id", f.Groups)

@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS carillon_incident (
   version      INT NOT NULL,
   UNIQUE KEY carillon_incident_open (open_subject),
   KEY carillon_incident_parent (parent_id),
+  KEY carillon_incident_tell (tell_at),
   KEY carillon_incident_job (job_id, id),
   KEY carillon_incident_ended (ended_at, id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
@@ -69,7 +70,9 @@ CREATE TABLE IF NOT EXISTS carillon_outbox (
   UNIQUE KEY carillon_outbox_dedup (dedup),
   KEY carillon_outbox_due (state, next_at),
   KEY carillon_outbox_incident (incident_id, id),
-  KEY carillon_outbox_target (target, sent_at)
+  KEY carillon_outbox_target (target, sent_at),
+  KEY carillon_outbox_digest (target, state, step),
+  KEY carillon_outbox_folded (folded_in)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 CREATE TABLE IF NOT EXISTS carillon_alarm_rule (
   id       INT NOT NULL AUTO_INCREMENT PRIMARY KEY,

@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS carillon_incident (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS carillon_incident_open ON carillon_incident (open_subject);
 CREATE INDEX IF NOT EXISTS carillon_incident_parent ON carillon_incident (parent_id);
+CREATE INDEX IF NOT EXISTS carillon_incident_tell ON carillon_incident (tell_at);
 CREATE INDEX IF NOT EXISTS carillon_incident_job ON carillon_incident (job_id, id);
 CREATE INDEX IF NOT EXISTS carillon_incident_ended ON carillon_incident (ended_at, id);
 CREATE TABLE IF NOT EXISTS carillon_incident_note (
@@ -71,6 +72,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS carillon_outbox_dedup ON carillon_outbox (dedu
 CREATE INDEX IF NOT EXISTS carillon_outbox_due ON carillon_outbox (state, next_at);
 CREATE INDEX IF NOT EXISTS carillon_outbox_incident ON carillon_outbox (incident_id, id);
 CREATE INDEX IF NOT EXISTS carillon_outbox_target ON carillon_outbox (target, sent_at);
+CREATE INDEX IF NOT EXISTS carillon_outbox_digest ON carillon_outbox (target, state, step);
+CREATE INDEX IF NOT EXISTS carillon_outbox_folded ON carillon_outbox (folded_in);
 CREATE TABLE IF NOT EXISTS carillon_alarm_rule (
   id       INTEGER PRIMARY KEY AUTOINCREMENT,
   name     VARCHAR(100) NOT NULL,
