@@ -29,7 +29,7 @@ test: setup verify ## everything: setup, verify, all tests with MariaDB, browser
 	@go build -o .tools/testsum ./scripts/testsum
 	@{ rc=0; go test -json -count=1 $(UNIT) || rc=1; \
 	   go test -json -count=1 -timeout=15m ./e2e || rc=1; \
-	   go test -json -count=1 -p=2 -timeout=15m ./e2e/crash ./e2e/interop ./bench || rc=1; \
+	   go test -json -count=1 -p=1 -timeout=15m ./e2e/crash ./e2e/interop ./bench || rc=1; \
 	   exit $$rc; } | .tools/testsum
 
 unit: ## the fast tests: everything but the journeys in e2e and bench (needs MariaDB)

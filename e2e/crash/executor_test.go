@@ -26,6 +26,7 @@ type counter struct {
 	mu    sync.Mutex
 	rings map[int64][]time.Time // arrivals by run id
 	late  []time.Duration       // arrival minus planned instant
+	held  int                   // runs that wait for their answer
 
 	results chan protocol.Callback
 	done    sync.WaitGroup
@@ -59,8 +60,12 @@ func (c *counter) serve(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		c.rings[t.LogID] = append(c.rings[t.LogID], now)
 		c.late = append(c.late, now.Sub(time.UnixMilli(t.LogDateTime)))
+		c.held++
 		c.mu.Unlock()
 		_ = pause(r.Context(), c.delay)
+		c.mu.Lock()
+		c.held--
+		c.mu.Unlock()
 		c.results <- protocol.Callback{LogID: t.LogID, LogDateTime: t.LogDateTime, Code: 200, Msg: "counted"}
 	case r.URL.Path == "/log":
 		var q protocol.LogRequest
@@ -148,4 +153,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// holds says how many runs wait for their answer.
+func (c *counter) holds() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
 }
