@@ -24,10 +24,11 @@ type desk struct {
 	ids   int64
 	told  []string // step, subject, target and jobs
 	runs  map[int64]int
+	once  map[string]bool // opened, told already
 }
 
 func newDesk(t *testing.T, jobs ...model.Job) *desk {
-	d := &desk{t: t, now: t0, jobs: map[int]model.Job{}, runs: map[int64]int{}}
+	d := &desk{t: t, now: t0, jobs: map[int]model.Job{}, runs: map[int64]int{}, once: map[string]bool{}}
 	for _, j := range jobs {
 		d.jobs[j.ID] = j
 	}
@@ -86,6 +87,12 @@ func (d *desk) watch(wrong []alarm.Condition, events ...model.AlarmEvent) []stri
 	for _, x := range dec.Told {
 		for _, to := range x.Targets {
 			line := x.Step + " " + x.Incident.Subject + " " + to.Name
+			if key := line + strconv.FormatInt(x.Incident.ID, 10); x.Step == model.StepOpened { // the outbox has it once
+				if d.once[key] {
+					continue
+				}
+				d.once[key] = true
+			}
 			if to.JobIDs != nil {
 				line += " " + strconv.Itoa(len(to.JobIDs))
 			}
@@ -309,8 +316,7 @@ func TestWhatIsWatched(t *testing.T) {
 	silent := alarm.Condition{Subject: "executor:3", GroupID: 3, Reason: model.ReasonNoAddress}
 	require.Equal(t, []string{"opened executor:3 ops@example.org", "opened node:b ops@example.org"}, d.watch([]alarm.Condition{gone, silent}))
 	require.Empty(t, d.after(time.Minute).watch([]alarm.Condition{gone, silent}, failed(1, 10, model.ReasonNoAddress)))
-	require.Equal(t, []string{"ended node:b ops@example.org", "opened executor:3 ops@example.org", "opened executor:3 a@example.org 1"},
-		d.after(time.Minute).watch([]alarm.Condition{silent}), "of the opened ones the outbox keeps what is new")
+	require.Equal(t, []string{"ended node:b ops@example.org", "opened executor:3 a@example.org 1"}, d.after(time.Minute).watch([]alarm.Condition{silent}))
 	require.Empty(t, d.watch([]alarm.Condition{silent}, good(1)), "one address that was typed; the executor is still away")
 	require.Equal(t, []string{"ended executor:3 ops@example.org"}, d.after(time.Minute).pass())
 	require.Empty(t, d.open)
