@@ -49,7 +49,7 @@ vendor-static: ## fetch the third-party browser files again (needs npm)
 
 screenshots: setup ## take the pictures in docs/images again
 	mkdir -p docs/images
-	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^TestScreenshots$$' ./e2e
+	CARILLON_SCREENSHOTS="$(CURDIR)/docs/images" go test -tags screenshots -count=1 -run '^Test(Screenshots|MailPictures)$$' ./e2e
 
 # PICTURES is the folder, OF a pattern for the names: make pictures OF='^runs.*en.*390'
 PICTURES ?= dist/pictures

@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func Decide(w Work) *Decision {
 		p.d.Events = append(p.d.Events, e.ID)
 	}
 	for _, id := range w.Well {
-		p.well(jobSubject(id), w.Now.UnixMilli(), 0)
+		p.well(jobSubject(id), w.Now.UnixMilli(), math.MaxInt64)
 	}
 	for _, id := range w.Ended {
 		if inc := p.open[jobSubject(id)]; inc != nil {

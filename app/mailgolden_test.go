@@ -37,15 +37,23 @@ const (
 	hostileNote = "# On call\n\n**Ring** the bank, see [wiki](https://wiki.example.org/ledger) or [this](javascript:alert(1)).\n\n<script>alert(2)</script><img src=x onerror=alert(3)>\n\n- `systemctl restart ledger`\n- \u202eetirw\u202c\n"
 )
 
+const (
+	plainNote = "**Before 06:00** ring the treasury desk, ext. 4711.\n\n1. Is the ledger locked? See the [runbook](https://wiki.example.org/settlement).\n2. Free it with `ledger unlock`, then run the job again."
+	plainLog  = "2026-11-20 11:00:05 Settlement of 2026-11-19 begins\n2026-11-20 11:00:06 1,284 accounts\n2026-11-20 11:01:05 account 4711: the ledger is locked by batch 77\n2026-11-20 11:01:06 java.lang.IllegalStateException: ledger locked\n\tat Ledger.book(Ledger.java:42)\n"
+)
+
 var hostileLog = "2026-11-20 03:00:00 <script>alert('log')</script> & </pre></table>\n" +
 	"\x1b[31mred\x1b[0m bell\a null\x00 back\b \u202eesrever\u202c broken \xff\xfe tail\r\n" +
 	strings.Repeat("x", 1<<20) + "\n.\n..\nFrom nobody\njava.lang.IllegalStateException: 余额不足"
 
 // logs are executors that have only a log.
-type logs struct{ jobs.Executors }
+type logs struct {
+	jobs.Executors
+	text string
+}
 
-func (logs) ReadLog(_ context.Context, _ string, _ int64, _ time.Time, line int) (model.LogChunk, error) {
-	lines := strings.SplitAfter(hostileLog, "\n")
+func (l *logs) ReadLog(_ context.Context, _ string, _ int64, _ time.Time, line int) (model.LogChunk, error) {
+	lines := strings.SplitAfter(l.text, "\n")
 	return model.LogChunk{From: line, To: len(lines), Content: strings.Join(lines[line-1:], ""), End: true}, nil
 }
 
@@ -86,6 +94,7 @@ type press struct {
 	*teller
 	t    *testing.T
 	tray *tray
+	logs *logs
 }
 
 func newPress(t *testing.T) *press {
@@ -96,8 +105,9 @@ func newPress(t *testing.T) *press {
 	require.NoError(t, err)
 	now := func() time.Time { return mailTime }
 	y, out := openTray(t)
-	svc := jobs.New(jobs.Options{Store: st, Executors: logs{}, Now: now, Location: time.UTC})
-	return &press{t: t, tray: y, teller: &teller{jobs: svc, store: st, texts: texts, lang: "en", zone: zone, base: "https://carillon.example.org", mail: out, now: now}}
+	log := &logs{text: plainLog}
+	svc := jobs.New(jobs.Options{Store: st, Executors: log, Now: now, Location: time.UTC})
+	return &press{t: t, tray: y, logs: log, teller: &teller{jobs: svc, store: st, texts: texts, lang: "en", zone: zone, base: "https://carillon.example.org", mail: out, now: now}}
 }
 
 // decide writes what a pass would have decided.
@@ -152,8 +162,10 @@ var executors = []string{"Settlement", "Interest of the day", "對帳"}
 
 // scenes put one message each into the outbox.
 var scenes = map[string]func(p *press) model.Message{
-	"opened-failed": func(p *press) model.Message { return p.failed(model.StepOpened, hostileName, hostileNote, 0) },
-	"opened-plain":  func(p *press) model.Message { return p.failed(model.StepOpened, "Settlement", "", 0) },
+	"opened-failed": (*press).hostile,
+	"opened-plain":  func(p *press) model.Message { return p.failed(model.StepOpened, "Settlement", plainNote, 0) },
+	"opened-node":   func(p *press) model.Message { return p.center("node:b", model.AlarmNodeGone) },
+	"opened-loop":   func(p *press) model.Message { return p.center("loop:a/plan", model.AlarmLoopSick) },
 	"reminder":      func(p *press) model.Message { return p.failed(model.StepReminder, "Settlement", "Ring the bank.", 0) },
 	"escalated":     func(p *press) model.Message { return p.failed(model.StepEscalated, "Settlement", "Ring the bank.", 0) },
 	"ended-job": func(p *press) model.Message {
@@ -174,6 +186,16 @@ var scenes = map[string]func(p *press) model.Message{
 		return p.many(model.StepEnded, "center", model.ReasonCenterDown, 4*time.Minute)
 	},
 	"digest": (*press).summed,
+}
+
+func (p *press) hostile() model.Message {
+	p.logs.text = hostileLog
+	return p.failed(model.StepOpened, hostileName, hostileNote, 0)
+}
+
+// center is trouble of the center itself.
+func (p *press) center(subject, reason string) model.Message {
+	return p.told(model.StepOpened, incident(subject, 0, 0, func(i *model.Incident) { i.Reason = reason }))
 }
 
 func (p *press) failed(step, name, note string, lasted time.Duration) model.Message {

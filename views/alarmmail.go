@@ -73,7 +73,8 @@ func (m AlarmMail) name() string {
 	case m.GroupTitle != "":
 		return plainLine(m.GroupTitle, 200)
 	}
-	return m.Incident.Subject // of what is gone
+	_, name, _ := strings.Cut(m.Incident.Subject, ":")
+	return plainLine(cmp.Or(name, m.Incident.Subject), 200)
 }
 
 // Headline says in one or two sentences what is the matter.
@@ -247,7 +248,7 @@ func (m AlarmMail) Text() string {
 		b.WriteString(f.Name + m.L.T("alarm.colon") + strings.ReplaceAll(f.Value, "\n", "\n  ") + "\n")
 	}
 	if len(m.Members) > 0 {
-		b.WriteString("\n" + m.L.N("alarm.jobs", m.Jobs) + "\n")
+		b.WriteString("\n" + m.L.T("alarm.members") + "\n")
 		for _, x := range m.Members {
 			b.WriteString("- " + plainLine(x.Name, 200) + "\n")
 		}
