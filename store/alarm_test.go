@@ -323,3 +323,81 @@ func TestWhoWasToldHearsOfTheEnd(t *testing.T) {
 		require.Equal(t, []int{1, 2, 3}, list[len(list)-1].JobIDs)
 	})
 }
+
+// TestFailsAgainBeforeAnybodyLooked: a success and a new failure follow a trouble that was
+// told, before the success is decided about: the new trouble is told as well.
+func TestFailsAgainBeforeAnybodyLooked(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/")
+		box := &letterbox{}
+		o := newOffice(t, st, box, "one#1")
+		j := running(t, st, storetest.Job(t, st, g.ID, func(j *model.Job) { j.AlarmEmail = "a@example.org" }), t0)
+		end(t, st, j, 500, "", t0)
+		require.Len(t, o.work(), 1)
+		end(t, st, j, 200, "", t0.Add(time.Second))
+		last := end(t, st, j, 500, "", t0.Add(2*time.Second))
+		require.Len(t, o.work(), 3, "%v", box.got)
+		require.Contains(t, box.got[1]+box.got[2], "opened")
+		require.Equal(t, 2, status(t, st, last))
+	})
+}
+
+// TestOutcomesAndDecisionsAtOnce lets jobs fail and succeed on four connections while two
+// nodes decide: no deadlock comes through, and in the end the incidents that are open are
+// those of the jobs that fail.
+func TestOutcomesAndDecisionsAtOnce(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/")
+		box := &letterbox{}
+		var jobs []model.Job
+		for range 8 {
+			jobs = append(jobs, running(t, st, storetest.Job(t, st, g.ID, func(j *model.Job) { j.AlarmEmail = "a@example.org" }), t0))
+		}
+		one, two := newOffice(t, st, box, "one#1"), newOffice(t, st, box, "two#1")
+		ctx, stop := context.WithCancel(t.Context())
+		var work, desks sync.WaitGroup
+		for _, o := range []*office{one, two} {
+			desks.Go(func() {
+				for ctx.Err() == nil {
+					if err := errors.Join(o.desk.Pass(t.Context(), t0), o.post.Pass(t.Context(), t0)); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for n := range 4 {
+			work.Go(func() {
+				for round := range 12 {
+					var list []model.Handled
+					for i, j := range jobs {
+						r := storetest.Run(t, st, j, func(r *model.Run) { r.Phase, r.PlannedMS = model.PhaseAccepted, t0.UnixMilli() })
+						list = append(list, model.Handled{RunID: r.ID, Code: 200 + 300*((n+round+i)%2), AtMS: t0.Add(time.Duration(round) * time.Millisecond).UnixMilli()})
+					}
+					if _, err := st.StoreHandled(t.Context(), list, t0, rule.Follower(t0, "n#1")); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		work.Wait()
+		stop()
+		desks.Wait()
+		for range 3 { // what passed each other is found out
+			one.now = one.now.Add(time.Minute)
+			one.work()
+		}
+		list, err := st.OpenIncidents(t.Context(), 100)
+		require.NoError(t, err)
+		open := map[int]bool{}
+		for _, i := range list {
+			open[i.JobID] = true
+		}
+		for _, j := range jobs {
+			failing, err := st.Streaks(t.Context(), []int{j.ID})
+			require.NoError(t, err)
+			_, fails := failing[j.ID]
+			require.Equal(t, fails, open[j.ID], "job %d", j.ID)
+		}
+	})
+}

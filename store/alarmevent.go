@@ -30,13 +30,16 @@ func (s *Store) AlarmEvents(ctx context.Context, limit int) ([]model.AlarmEvent,
 // raise writes events down, each job and reason once. A failure of a job whose trouble is told
 // already, or is about to be, says nothing new: of such ones only the runs are settled. So
 // thousands of jobs that go on failing cost next to nothing.
-func (s *Store) raise(ctx context.Context, tx *sql.Tx, news []model.AlarmEvent) error {
+//
+// Only of jobs in again, which were failing before: who was well in between has a trouble of
+// its own, although the old one may not be closed yet.
+func (s *Store) raise(ctx context.Context, tx *sql.Tx, news []model.AlarmEvent, again map[int]bool) error {
 	if len(news) == 0 {
 		return nil
 	}
 	var jobs []int
 	for _, e := range news {
-		if failedAgain(e) {
+		if failedAgain(e) && again[e.JobID] {
 			jobs = append(jobs, e.JobID)
 		}
 	}

@@ -53,14 +53,20 @@ func (v *verdicts) note(job int, run, atMS int64, line string, event model.Alarm
 // that go on as they did, as nearly all do, cost no write.
 func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error {
 	ids := slices.Sorted(maps.Keys(v.jobs))
-	raised := map[int]bool{}
+	raised, again := map[int]bool{}, map[int]bool{}
 	for _, e := range v.news {
 		raised[e.JobID] = true
 	}
 	err := chunks(ids, 1000, func(part []int) error {
-		failing, err := s.streaks(ctx, tx, part)
+		failing, err := s.streaks(ctx, tx, part, "")
 		if err != nil {
 			return err
+		}
+		if err := s.holdStreaks(ctx, tx, v, failing); err != nil {
+			return err
+		}
+		for id := range failing {
+			again[id] = true
 		}
 		var fresh []any
 		var well []int
@@ -99,16 +105,39 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error 
 	if err != nil {
 		return err
 	}
-	return s.raise(ctx, tx, v.news)
+	return s.raise(ctx, tx, v.news, again)
 }
 
-func (s *Store) streaks(ctx context.Context, q querier, ids []int) (map[int]model.Streak, error) {
+// holdStreaks makes sure that jobs that fail again go on failing until this is committed: a
+// success that is written at the same moment waits, or has been faster. Without it a failure
+// could count as part of a trouble that has just ended, and nobody would hear of it.
+func (s *Store) holdStreaks(ctx context.Context, tx *sql.Tx, v *verdicts, failing map[int]model.Streak) error {
+	var ids []int
+	for id := range failing {
+		if !v.jobs[id].good {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 || s.d.forUpdate == "" {
+		return nil
+	}
+	slices.Sort(ids)
+	held, err := s.streaks(ctx, tx, ids, " ORDER BY job_id"+s.d.forUpdate)
+	for _, id := range ids {
+		if _, there := held[id]; !there {
+			delete(failing, id)
+		}
+	}
+	return err
+}
+
+func (s *Store) streaks(ctx context.Context, q querier, ids []int, how string) (map[int]model.Streak, error) {
 	type entry struct {
 		job int
 		model.Streak
 	}
 	list, err := collect(ctx, q, func(r row) (e entry, err error) { err = r.Scan(&e.job, &e.SinceMS, &e.FirstRun); return e, err },
-		`SELECT job_id, since_at, first_run FROM carillon_failing WHERE job_id IN (`+marks(len(ids))+`)`, anys(ids)...)
+		`SELECT job_id, since_at, first_run FROM carillon_failing WHERE job_id IN (`+marks(len(ids))+`)`+how, anys(ids)...)
 	out := make(map[int]model.Streak, len(list))
 	for _, e := range list {
 		out[e.job] = e.Streak
@@ -134,7 +163,7 @@ func (s *Store) FailingJobs(ctx context.Context, groups []int, limit int) ([]mod
 func (s *Store) Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error) {
 	out := map[int]model.Streak{}
 	err := chunks(ids, 1000, func(part []int) error {
-		some, err := s.streaks(ctx, s.r, part)
+		some, err := s.streaks(ctx, s.r, part, "")
 		maps.Copy(out, some)
 		return err
 	})
