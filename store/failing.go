@@ -29,7 +29,7 @@ type verdict struct {
 // was not sent, or ended because somebody wanted it, says nothing about the job.
 // The event names the last attempt, and how many fires it stands for.
 func (v *verdicts) note(job int, run, atMS int64, line string, event model.AlarmEvent) {
-	if model.Raises(line) {
+	if line != model.OutcomeSucceeded && model.Raises(line) { // most succeed
 		event.JobID, event.AtMS, event.Reason = job, atMS, line
 		v.news = append(v.news, event)
 	}
