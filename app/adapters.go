@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/protocol"
+	"github.com/carillon-scheduler/carillon/report"
 	"github.com/carillon-scheduler/carillon/scheduler"
 	"github.com/carillon-scheduler/carillon/scheduler/call"
 	"github.com/carillon-scheduler/carillon/store"
@@ -28,6 +29,7 @@ var (
 	_ alarm.Store        = (*store.Store)(nil)
 	_ alarm.Outbox       = (*store.Store)(nil)
 	_ alarm.Sender       = (*teller)(nil)
+	_ report.KeepStore   = (*store.Store)(nil)
 	_ jobs.Teller        = (*teller)(nil)
 	_ jobs.Ringer        = (*scheduler.Scheduler)(nil)
 	_ api.Service        = (*jobs.Service)(nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/mail"
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/report"
 	"github.com/carillon-scheduler/carillon/scheduler/loop"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/views"
@@ -64,6 +65,11 @@ func (c *Center) alarms(t *teller) {
 		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
 		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
 	}
+	keeper := &report.Keeper{
+		Store: c.store, Taken: store.ErrCountsTaken, Meanwhile: store.ErrCountedMeanwhile, Leads: c.sched.Leads,
+		Zone: c.store.Location(), Log: c.log.With("part", "reports"), Now: time.Now,
+	}
+	c.sched.Also(&loop.Loop{Name: "counts", Every: 2 * time.Second, Body: keeper.Pass})
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, mails, channels)
 }
 

@@ -23,8 +23,9 @@ func mayImport() map[string][]string {
 		"views":       {"i18n", "model"},
 		"static":      {},
 		"alarm":       {"model"},
+		"report":      {"model"},
 		"jobfile":     {"model"},
-		"jobs":        {"model", "scheduler/cron"},
+		"jobs":        {"model", "report", "scheduler/cron"},
 		"scheduler": {"model", "scheduler/config", "scheduler/call", "scheduler/loop", "scheduler/plan", "scheduler/dispatch",
 			"scheduler/settle", "scheduler/node", "scheduler/upkeep"},
 		"scheduler/config":   {"model"},
@@ -62,7 +63,7 @@ func mayImport() map[string][]string {
 func mustNotImport() map[string][]string {
 	const echo, sql, templ = "github.com/labstack/echo/v4", "database/sql", "github.com/a-h/templ"
 	return map[string][]string{
-		"views": {echo, sql, "net/http"}, "jobs": {echo, sql, templ}, "alarm": {echo, sql, templ, "net/http"}, "scheduler": {echo, sql, templ, "net/http"},
+		"views": {echo, sql, "net/http"}, "jobs": {echo, sql, templ}, "alarm": {echo, sql, templ, "net/http"}, "report": {echo, sql, templ, "net/http"}, "scheduler": {echo, sql, templ, "net/http"},
 		"scheduler/cron": {"net/http", sql}, "scheduler/rule": {"net/http", sql}, "scheduler/plan": {"net/http", sql}, "scheduler/dispatch": {"net/http", sql},
 		"scheduler/settle": {"net/http", sql}, "scheduler/node": {"net/http", sql}, "router": {"net/http", sql}, "executorclient": {echo, sql}, "protocol": {"net/http", sql},
 		"executor": {echo, sql}, "i18n": {echo, sql}, "model": {"net/http", sql, templ}, "jobfile": {"net/http", sql, templ}, "store": {echo, templ}, "static": {echo, sql, templ},

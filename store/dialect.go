@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 
@@ -41,6 +42,8 @@ type dialect struct {
 	joinInOrder string
 	// upsertPicks follows an INSERT into carillon_route: counts add up, the later use stays.
 	upsertPicks string
+	// snapshot is the isolation in which all reads of a transaction see one moment.
+	snapshot sql.IsolationLevel
 }
 
 func sqliteDialect() dialect {
@@ -93,6 +96,7 @@ func mysqlDialect() dialect {
 		upsertAdd: func(_, table, column string) string {
 			return " ON DUPLICATE KEY UPDATE " + column + " = " + table + "." + column + " + VALUES(" + column + ")"
 		},
+		snapshot:    sql.LevelRepeatableRead,
 		upsertPicks: " ON DUPLICATE KEY UPDATE picks = picks + VALUES(picks), used_at = GREATEST(used_at, VALUES(used_at))",
 	}
 }

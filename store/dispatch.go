@@ -147,7 +147,7 @@ func (s *Store) RecordDispatches(ctx context.Context, owner string, list []model
 					return err
 				}
 				after = append(after, more...)
-			} else if err := s.noteSent(ctx, tx, owner, same, k); err != nil {
+			} else if err := s.noteSent(ctx, tx, owner, same, k, fires); err != nil {
 				return err
 			}
 		}
@@ -182,10 +182,13 @@ func byRun(list []model.Dispatch) []model.Dispatch {
 }
 
 // noteSent writes that runs were accepted, or that it is not known.
-func (s *Store) noteSent(ctx context.Context, tx *sql.Tx, owner string, list []model.Dispatch, k outcome) error {
+func (s *Store) noteSent(ctx context.Context, tx *sql.Tx, owner string, list []model.Dispatch, k outcome, fires *outcomes) error {
 	ids := make([]int64, len(list))
 	for i := range list {
 		ids[i] = list[i].RunID
+	}
+	if err := s.touchEnded(ctx, tx, ids, fires); err != nil {
+		return err
 	}
 	sentBefore := "COALESCE(sent_time, 0)"
 	if !k.timed { // nobody knows when: not before its instant, for which it may have been claimed ahead
@@ -209,6 +212,30 @@ func (s *Store) noteSent(ctx context.Context, tx *sql.Tx, owner string, list []m
 		` AND run_state IN (?, ?, ?) AND accepted_time IS NULL`+fence,
 		append([]any{model.PhaseSending, model.PhaseUnknown, model.PhaseFinished}, fenceArgs...))
 	return err
+}
+
+// touchEnded prepares for runs of the list whose result was faster: their times change, and
+// with them how long they took.
+func (s *Store) touchEnded(ctx context.Context, tx *sql.Tx, ids []int64, fires *outcomes) error {
+	return chunks(ids, 1000, func(part []int64) error {
+		found, err := collect(ctx, tx, func(x row) (r model.Run, err error) {
+			err = x.Scan(&r.ID, nz(&r.FirstID), nz(&r.Phase))
+			return r, err
+		}, `SELECT id, first_run, run_state FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) AND accepted_time IS NULL ORDER BY id`+s.d.forUpdate, anys(part)...)
+		if err != nil {
+			return err
+		}
+		var ended []*model.Run
+		for i := range found {
+			if found[i].Phase == model.PhaseFinished {
+				ended = append(ended, &found[i])
+			}
+		}
+		if len(ended) == 0 {
+			return nil
+		}
+		return fires.touch(ctx, ended, nil)
+	})
 }
 
 // closeRefused ends runs that no executor took, unless a callback proves otherwise.

@@ -114,14 +114,14 @@ func bySize(runs []model.Run, fn func([]model.Run) error) error {
 func countNew(count tally, r *model.Run, loc *time.Location) {
 	at := r.TriggerTime.In(loc)
 	if r.FirstID == 0 {
-		count.fires(at, model.LedgerExpected, r.Fires())
+		count.fires(fireOf(r, at, model.LedgerExpected), r.Fires())
 	}
 	switch r.Phase {
 	case model.PhaseMissed:
 		count.miss(r, at, false)
 	case model.PhaseFinished: // decided where it was planned
 		count.add(at, 0, 0, 1, 0)
-		count.fires(at, r.Outcome(), r.Fires())
+		count.fires(fireOf(r, at, r.Outcome()), r.Fires())
 	default:
 		count.add(at, 1, 0, 0, 0)
 	}

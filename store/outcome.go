@@ -22,6 +22,43 @@ type fireState struct {
 	job     int
 	last    int64 // the attempt that decides
 	endedMS int64
+
+	group     int
+	plannedMS int64 // of its first attempt
+	tookMS    int64 // of a good one, -1 = not known
+	late      bool  // its first attempt was
+	rescued   bool  // good, but not at the first attempt
+}
+
+// fireOf is how a fire of one attempt is counted.
+func fireOf(r *model.Run, day time.Time, line string) fireState {
+	f := fireState{line: line, day: day, n: r.Fires(), job: r.JobID, group: r.GroupID, plannedMS: r.PlannedMS, tookMS: -1}
+	switch line {
+	case "", model.LedgerExpected:
+	case model.OutcomeSucceeded:
+		f.tookMS = r.DurationMS()
+		fallthrough
+	default:
+		f.late = sentLate(r)
+	}
+	return f
+}
+
+func sentLate(r *model.Run) bool {
+	return r.SentMS != 0 && r.PlannedMS != 0 && r.SentMS-r.PlannedMS > model.LateAfter.Milliseconds()
+}
+
+// key says how the fire is counted for reports.
+func (f fireState) key() model.CountKey {
+	at := f.day
+	if f.plannedMS != 0 {
+		at = time.UnixMilli(f.plannedMS).In(f.day.Location())
+	}
+	k := model.CountKey{Hour: model.HourOf(at), JobID: f.job, GroupID: f.group, Line: f.line, Took: -1, Late: f.late, Rescued: f.rescued}
+	if f.tookMS >= 0 {
+		k.Took = model.TookBucket(f.tookMS)
+	}
+	return k
 }
 
 // outcomes counts the fires whose attempts change in one transaction. Fires with more
@@ -68,7 +105,7 @@ func (o *outcomes) end(r *model.Run, retried bool) {
 		return
 	}
 	if line := r.Outcome(); line != "" {
-		o.count.fires(r.TriggerTime, line, r.Fires())
+		o.count.fires(fireOf(r, r.TriggerTime, line), r.Fires())
 		o.jobs.note(r.JobID, r.FirstAttempt(), r.FinishedMS, line, model.AlarmEvent{RunID: r.ID, Fires: r.Fires()})
 	}
 }
@@ -82,10 +119,10 @@ func (o *outcomes) settle(ctx context.Context) error {
 	for first, was := range o.before {
 		is := after[first]
 		if was.line != "" {
-			o.count.fires(was.day, was.line, -was.n)
+			o.count.fires(was, -was.n)
 		}
 		if is.line != "" {
-			o.count.fires(is.day, is.line, is.n)
+			o.count.fires(is, is.n)
 		}
 		if is.line == was.line {
 			continue
@@ -113,30 +150,44 @@ func (o *outcomes) failedSince(ctx context.Context, job int, run int64) (bool, e
 // states reads how fires are, by their first attempts.
 func (o *outcomes) states(ctx context.Context, first []int64, open map[int64]bool) (map[int64]fireState, error) {
 	out := make(map[int64]fireState, len(first))
-	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires, job_id, finished_time`
+	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires, job_id, finished_time, job_group, planned_time, sent_time, accepted_time`
 	var x model.Run
 	err := chunks(compact(first), 500, func(part []int64) error {
 		rows, err := collect(ctx, o.tx, into(&x, []any{
 			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires), &x.JobID, nz(&x.FinishedMS),
+			&x.GroupID, nz(&x.PlannedMS), nz(&x.SentMS), nz(&x.AcceptedMS),
 		}), `SELECT `+columns+` FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) UNION ALL
 			SELECT `+columns+` FROM xxl_job_log WHERE first_run IN (`+marks(len(part))+`) ORDER BY 1`, append(anys(part), anys(part)...)...)
 		for i := range rows {
 			r := &rows[i]
 			f, later := out[r.FirstAttempt()]
-			if !later {
-				f.day, f.n, f.job = r.TriggerTime, r.Fires(), r.JobID
-			}
-			if f.line != model.OutcomeSucceeded {
-				f.endedMS, f.last = r.FinishedMS, r.ID
-				if f.line = r.Outcome(); open[r.ID] {
-					f.line = ""
-				}
-			}
+			f.attempt(r, later, open[r.ID])
 			out[r.FirstAttempt()] = f
 		}
 		return err
 	})
 	return out, err
+}
+
+// attempt takes one more attempt of the fire, in their order. open says that it is
+// counted as open, whatever its row says.
+func (f *fireState) attempt(r *model.Run, later, open bool) {
+	if !later {
+		*f = fireOf(r, r.TriggerTime, "")
+	}
+	if f.line == model.OutcomeSucceeded {
+		return
+	}
+	f.endedMS, f.last, f.line = r.FinishedMS, r.ID, r.Outcome()
+	if open {
+		f.line = ""
+	}
+	if f.line != "" && !later {
+		f.late = sentLate(r)
+	}
+	if f.line == model.OutcomeSucceeded {
+		f.tookMS, f.rescued = r.DurationMS(), later
+	}
 }
 
 // withHistory gives the runs whose fires have other attempts.

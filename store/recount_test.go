@@ -76,6 +76,7 @@ func (m *month) recount(lists bool) {
 			[4]int64{l.Succeeded, l.Failed, l.Open, l.NotSent}, day)
 	}
 	m.report(first, last)
+	m.counters()
 	if !lists {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 type dayTally struct {
 	running, succeeded, failed, missed int
 	ledger                             map[string]int // reason, or model.LedgerExpected: fires
+	counted                            model.Counted  // the same by hour and job
 }
 
 // tally collects changes of the daily report and of the ledger by trigger day. The day
@@ -23,7 +24,7 @@ type tally map[string]*dayTally
 func (t tally) day(at time.Time) *dayTally {
 	day := model.Day(at, 0)
 	if t[day] == nil {
-		t[day] = &dayTally{ledger: map[string]int{}}
+		t[day] = &dayTally{ledger: map[string]int{}, counted: model.Counted{}}
 	}
 	return t[day]
 }
@@ -33,8 +34,13 @@ func (t tally) add(at time.Time, running, succeeded, failed, missed int) {
 	c.running, c.succeeded, c.failed, c.missed = c.running+running, c.succeeded+succeeded, c.failed+failed, c.missed+missed
 }
 
-// fires counts in the ledger.
-func (t tally) fires(at time.Time, reason string, n int) { t.day(at).ledger[reason] += n }
+// fires counts n times what became of a fire, in the ledger and for reports.
+func (t tally) fires(f fireState, n int) {
+	d := t.day(f.day)
+	d.ledger[f.line] += n
+	took := max(0, f.tookMS) * int64(n)
+	d.counted.Add(f.key(), int64(n), took)
+}
 
 // miss counts a run that is not made. wasOpen says that it had been counted
 // as running before.
@@ -44,7 +50,7 @@ func (t tally) miss(r *model.Run, at time.Time, wasOpen bool) {
 		open = -1
 	}
 	t.add(at, open, 0, 0, r.Fires())
-	t.fires(at, r.Outcome(), r.Fires())
+	t.fires(fireOf(r, at, r.Outcome()), r.Fires())
 }
 
 // addTally moves the counters of the daily report and of the ledger. It runs
@@ -66,7 +72,7 @@ func (s *Store) addTally(ctx context.Context, tx *sql.Tx, t tally, now time.Time
 			}
 		}
 	}
-	return nil
+	return writeJournal(ctx, tx, t)
 }
 
 // midnight makes a value of the columns trigger_day from the name of a day.
