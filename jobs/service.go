@@ -6,11 +6,16 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/report"
 )
 
 // Store is what the use cases need from the database; store.Store has it and
 // its documentation is the contract.
 type Store interface {
+	report.Store
+	JobTitles(ctx context.Context, ids []int) (map[int]model.Job, error)
+	Owners(ctx context.Context, groups []int, limit int) ([]string, error)
+
 	Job(ctx context.Context, id int) (model.Job, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
 	Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, error)

@@ -173,3 +173,11 @@ type CountState struct {
 	CountedFrom string
 	Checked     string // the last day that was counted anew when it was over
 }
+
+// IncidentFigures are the incidents of a period in numbers.
+type IncidentFigures struct {
+	Opened int // within the period
+	Open   int // of these still
+	// RecoveryMS is how long those that ended took on average, ms; -1 = none has ended.
+	RecoveryMS int64
+}

@@ -174,6 +174,12 @@ const (
 	RunsMissed    RunStatus = "missed"
 )
 
+// Values of RunFilter.How.
+const (
+	HowLate    = "late"
+	HowRescued = "rescued"
+)
+
 // RunFilter selects runs for a list, newest first. Zero values mean "any".
 // Paging is by key: Before continues after the smallest id already shown,
 // After goes back to newer ones.
@@ -194,7 +200,11 @@ type RunFilter struct {
 	// at the newest 100,000 runs only.
 	Trigger      TriggerType
 	Address, Tag string
-	Text         string // id, name or handler of the job; of new runs also address, parameter, message
+	Owner        string // of the jobs
+	// How leaves fires whose first attempt was sent late (HowLate), or that succeeded at a later
+	// attempt (HowRescued).
+	How  string
+	Text string // id, name or handler of the job; of new runs also address, parameter, message
 	// DueByMS leaves out runs that are planned for later than this, epoch ms; 0 = none.
 	DueByMS int64
 	Before  int64

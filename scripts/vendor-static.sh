@@ -12,9 +12,9 @@ TABLER=1.6.1
 ICONS=3.51.0
 
 # Only icons that a page uses: a test compares this list with the views.
-ICON_NAMES="arrow-bar-down bell-ringing bolt book bookmark chevron-left chevron-right
+ICON_NAMES="arrow-bar-down bell-ringing bolt book bookmark chart-bar chevron-left chevron-right
 circle-check clock-play columns-3 copy dots-vertical download history home key
-language list-details logout menu-2 moon pencil player-play player-stop plus
+language list-details logout menu-2 moon pencil player-play player-stop plus printer
 repeat search server star sun terminal-2 text-wrap trash user users"
 
 root=$(cd "$(dirname "$0")/.." && pwd)

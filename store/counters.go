@@ -36,12 +36,8 @@ func counterWhere(spans []model.Span, f model.CounterFilter) (string, []any) {
 	default:
 		where += ` AND job_id <> 0`
 	}
-	if f.Owner != "" {
-		where, more = where+` AND job_id IN (SELECT id FROM xxl_job_info WHERE author = ?)`, append(more, f.Owner)
-	}
-	if f.Tag != "" {
-		where, more = where+` AND job_id IN (SELECT job_id FROM carillon_job_tag WHERE tag = ?)`, append(more, f.Tag)
-	}
+	of, owners := jobsOf("job_id", f)
+	where, more = where+of, append(more, owners...)
 	return ` WHERE (` + strings.Join(parts, " OR ") + `)` + where, append(args, more...)
 }
 
@@ -127,3 +123,65 @@ func (s *Store) OldestRun(ctx context.Context) (time.Time, error) {
 
 // RemovedUntil says up to when runs may have been removed.
 func (s *Store) RemovedUntil(context.Context) (time.Time, error) { return time.Time{}, nil }
+
+// jobsOf narrows a column with job ids to the jobs of an owner or with a tag.
+func jobsOf(column string, f model.CounterFilter) (where string, args []any) {
+	if f.Owner != "" {
+		where, args = where+` AND `+column+` IN (SELECT id FROM xxl_job_info WHERE author = ?)`, append(args, f.Owner)
+	}
+	if f.Tag != "" {
+		where, args = where+` AND `+column+` IN (SELECT job_id FROM carillon_job_tag WHERE tag = ?)`, append(args, f.Tag)
+	}
+	return where, args
+}
+
+// NeverRun gives jobs that are switched on and never had a fire, in the order of their ids.
+func (s *Store) NeverRun(ctx context.Context, f model.CounterFilter, limit int) ([]int, error) {
+	where, args := inGroups("job_group", f.Groups)
+	if f.GroupID != 0 {
+		where, args = where+` AND job_group = ?`, append(args, f.GroupID)
+	}
+	of, more := jobsOf("id", f)
+	return collect(ctx, s.r, one[int], `SELECT id FROM xxl_job_info WHERE trigger_status = 1`+where+of+
+		` AND NOT EXISTS (SELECT 1 FROM carillon_count c WHERE c.job_id = xxl_job_info.id) ORDER BY id LIMIT ?`, append(append(args, more...), limit)...)
+}
+
+// IncidentFigures counts the incidents that opened in a period.
+func (s *Store) IncidentFigures(ctx context.Context, from, to time.Time, f model.CounterFilter) (x model.IncidentFigures, err error) {
+	where, args := inGroups("group_id", f.Groups)
+	if f.GroupID != 0 {
+		where, args = where+` AND group_id = ?`, append(args, f.GroupID)
+	}
+	of, more := jobsOf("job_id", f)
+	var took sql.NullFloat64
+	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END), 0), AVG(ended_at - opened_at)
+		FROM carillon_incident WHERE parent_id IS NULL AND opened_at >= ? AND opened_at < ?`+where+of,
+		append(append([]any{from.UnixMilli(), to.UnixMilli()}, args...), more...)...).Scan(&x.Opened, &x.Open, &took)
+	if x.RecoveryMS = -1; took.Valid {
+		x.RecoveryMS = int64(took.Float64)
+	}
+	return x, err
+}
+
+// JobTitles gives name, owner and executor of jobs; of deleted ones the name, as long as it is known.
+func (s *Store) JobTitles(ctx context.Context, ids []int) (map[int]model.Job, error) {
+	out := make(map[int]model.Job, len(ids))
+	err := chunks(ids, 500, func(part []int) error {
+		list, err := collect(ctx, s.r, func(x row) (j model.Job, err error) {
+			err = x.Scan(&j.ID, nz(&j.Name), nz(&j.Author), &j.GroupID)
+			return j, err
+		}, `SELECT job_id, name, '', 0 FROM carillon_gone WHERE job_id IN (`+marks(len(part))+`)
+			UNION ALL SELECT id, job_desc, author, job_group FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, append(anys(part), anys(part)...)...)
+		for _, j := range list { // those that are there come last
+			out[j.ID] = j
+		}
+		return err
+	})
+	return out, err
+}
+
+// Owners lists who is responsible for jobs of the groups (nil = all).
+func (s *Store) Owners(ctx context.Context, groups []int, limit int) ([]string, error) {
+	where, args := inGroups("job_group", groups)
+	return collect(ctx, s.r, one[string], `SELECT DISTINCT author FROM xxl_job_info WHERE author <> ''`+where+` ORDER BY author LIMIT ?`, append(args, limit)...)
+}

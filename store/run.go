@@ -225,6 +225,16 @@ func beginWhere(f model.RunFilter) (where string, args []any) {
 	if where != "" && f.JobID == 0 && f.Tag == "" && f.From.IsZero() && f.To.IsZero() { // no index has it
 		where += " AND id > (SELECT MAX(m.id) FROM xxl_job_log m) - " + strconv.Itoa(searchedRuns)
 	}
+	if f.Owner != "" {
+		where, args = where+" AND job_id IN (SELECT i.id FROM xxl_job_info i WHERE i.author = ?)", append(args, f.Owner)
+	}
+	switch f.How {
+	case model.HowLate:
+		where, args = where+" AND NOT "+isOpen+` AND (CASE WHEN l.first_run IS NULL THEN l.sent_time - l.planned_time
+			ELSE (SELECT h.sent_time - h.planned_time FROM xxl_job_log h WHERE h.id = l.first_run) END) > ?`, append(args, model.LateAfter.Milliseconds())
+	case model.HowRescued:
+		where += " AND handle_code = 200 AND l.first_run IS NOT NULL"
+	}
 	if f.Tag != "" {
 		where, args = where+" AND job_id IN (SELECT t.job_id FROM carillon_job_tag t WHERE t.tag = ?)", append(args, f.Tag)
 	}

@@ -161,7 +161,7 @@ func (v Dashboard) ring() []slice {
 			Length: decimal(share) + " " + decimal(100-share), Offset: decimal(offset), Part: share,
 		}
 		if !attempts && len(v.Days) > 0 { // rows of others are no fires: they are listed by the day
-			one.URL = v.firesBetween(v.Days[0].Day, v.Days[len(v.Days)-1].Day, part.status, "", "1")
+			one.URL = v.fireList(v.Days[0].Day, v.Days[len(v.Days)-1].Day, part.status, "", "1")
 		}
 		out = append(out, one)
 		if offset -= share; offset < 0 {
@@ -176,24 +176,7 @@ func (v Dashboard) fires(d model.Ledger, status model.RunStatus, reason string) 
 	if d.Attempts {
 		fires = ""
 	}
-	return v.firesBetween(d.Day, d.Day, status, reason, fires)
-}
-
-// firesBetween lists the runs of some days of the center, as times of the person.
-func (v Dashboard) firesBetween(first, last string, status model.RunStatus, reason, fires string) string {
-	center := v.Center
-	if center == nil {
-		center = v.Now.Location()
-	}
-	from, err := time.ParseInLocation(time.DateOnly, first, center)
-	to, err2 := time.ParseInLocation(time.DateOnly, last, center)
-	if err != nil || err2 != nil {
-		return v.URL("/runs")
-	}
-	const local = "2006-01-02T15:04:05"
-	zone := v.Now.Location()
-	return v.URL("/runs", "preset", "custom", "from", from.In(zone).Format(local), "to", to.AddDate(0, 0, 1).In(zone).Format(local),
-		"zone", v.clockZone(), "status", string(status), "reason", reason, "fires", fires)
+	return v.fireList(d.Day, d.Day, status, reason, fires)
 }
 
 // Geometry of the day chart in user units.

@@ -140,16 +140,16 @@ type navEntry struct{ key, path, icon string }
 // navEntries gives the menu in the order that people know.
 func (p Page) navEntries() []navEntry {
 	all := []navEntry{
-		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"}, {"incidents", "/incidents", "bell-ringing"},
+		{"dashboard", "/", "home"}, {"jobs", "/jobs", "clock-play"}, {"runs", "/runs", "list-details"}, {"incidents", "/incidents", "bell-ringing"}, {"reports", "/reports", "chart-bar"},
 		{"executors", "/executors", "server"}, {"users", "/users", "users"}, {"audit", "/audit", "history"},
 		{"system", "/system", "bolt"}, {"help", "/help", "book"},
 	}
 	if p.Admin {
 		return all
 	}
-	menu := all[:4:4]
+	menu := all[:5:5]
 	if p.Actor.MaySomewhere(model.LevelAdminister) {
-		menu = append(menu, all[4])
+		menu = append(menu, all[5])
 	}
 	return append(menu, all[len(all)-1])
 }
@@ -182,6 +182,24 @@ func Enum[T ~string](l *i18n.Localizer, v T) string {
 		return l.T(key)
 	}
 	return string(v)
+}
+
+// fireList lists the runs of some days of the center, as times of the person; more are
+// further pairs of the address.
+func (p Page) fireList(first, last string, status model.RunStatus, reason, fires string, more ...string) string {
+	center := p.Center
+	if center == nil {
+		center = p.Now.Location()
+	}
+	from, err := time.ParseInLocation(time.DateOnly, first, center)
+	to, err2 := time.ParseInLocation(time.DateOnly, last, center)
+	if err != nil || err2 != nil {
+		return p.URL("/runs")
+	}
+	const local = "2006-01-02T15:04:05"
+	zone := p.Now.Location()
+	return p.URL("/runs", append([]string{"preset", "custom", "from", from.In(zone).Format(local), "to", to.AddDate(0, 0, 1).In(zone).Format(local),
+		"zone", p.clockZone(), "status", string(status), "reason", reason, "fires", fires}, more...)...)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -47,6 +47,19 @@ func (v Runs) withoutJobURL() string {
 	return v.url(f)
 }
 
+// withoutOwnerURL is the same list whoever is responsible, withoutHowURL that of all fires.
+func (v Runs) withoutOwnerURL() string {
+	f := v.Filter
+	f.Owner, f.Before, f.After = "", 0, 0
+	return v.url(f)
+}
+
+func (v Runs) withoutHowURL() string {
+	f := v.Filter
+	f.How, f.Before, f.After = "", 0, 0
+	return v.url(f)
+}
+
 // RunFilter is the run filter as it stands in the address. Times are texts
 // as datetime-local inputs give them.
 type RunFilter struct {
@@ -54,7 +67,8 @@ type RunFilter struct {
 	Status, Preset, From, To string
 	Reason, Text             string
 	Trigger, Address, Tag    string
-	Fires                    bool // one row for each planned fire
+	Owner, How               string // How: late or rescued, see model.RunFilter
+	Fires                    bool   // one row for each planned fire
 	Before, After            int64
 }
 
@@ -175,7 +189,7 @@ func (v Runs) url(f RunFilter) string {
 		f.Preset = ""
 	}
 	kv := []string{"status", f.Status, "reason", f.Reason, "preset", f.Preset, "from", f.From, "to", f.To, "zone", v.zoneFor(f.From, f.To), "q", f.Text,
-		"trigger", f.Trigger, "address", f.Address, "tag", f.Tag}
+		"trigger", f.Trigger, "address", f.Address, "tag", f.Tag, "owner", f.Owner, "how", f.How}
 	if f.Fires {
 		kv = append(kv, "fires", "1")
 	}

@@ -63,6 +63,7 @@ func rules() map[string]rule {
 		"POST /jobs/batch": any, "POST /runs/batch": any, // each job and run has its own outcome: TestManyAtOnceNeedTheirRights
 
 		"GET /runs": any, "GET /runs/export": any, "GET /timeline": any, "GET /timeline/load": any,
+		"GET /reports": any, "GET /reports/csv": any, "GET /reports/xlsx": any,
 		"GET /runs/clear": {somewhere: administer}, "POST /runs/clear": {admin: true, form: "kind=1"}, // of one executor: jobs.TestClearRuns
 		"GET /runs/:id": run(view), "GET /runs/:id/log": run(view), "GET /runs/:id/log/stream": run(view),
 		"GET /runs/:id/kill": run(operate), "POST /runs/:id/kill": run(operate),

@@ -24,6 +24,7 @@ type fake struct {
 	exported  model.JobFilter
 	askedRuns model.RunFilter    // of the run list, as it was asked last
 	timeline  jobs.TimelineInput // as it was asked last
+	report    jobs.ReportAsk
 	runs      []model.Run
 	notes     map[int]string
 	logs      map[int64][]model.LogChunk // answers of ReadLog in order, the last for ever

@@ -48,7 +48,7 @@ func TestAddressesOfAllKinds(t *testing.T) {
 		"a range": "1-9223372036854775807", "the last day": "9999-12-31T23:59:59", "the first day": "0001-01-01T00:00:00", "wild": strings.Repeat("%_", 60),
 		"fires never": "0 0 0 31 2 ? 2099", "every": "* * * * * ?",
 	}
-	lists := []string{"/jobs", "/jobs/export", "/runs", "/runs/export", "/runs/clear", "/timeline", "/timeline/load", "/audit", "/audit/export", "/search", "/executors", "/users", "/filters", "/jobs/preview", "/jobs/pick", "/jobs/handlers", "/jobs/new"}
+	lists := []string{"/jobs", "/jobs/export", "/runs", "/runs/export", "/runs/clear", "/timeline", "/timeline/load", "/reports", "/reports/csv", "/reports/xlsx", "/audit", "/audit/export", "/search", "/executors", "/users", "/filters", "/jobs/preview", "/jobs/pick", "/jobs/handlers", "/jobs/new"}
 	for _, r := range w.c.table() {
 		if r.method != http.MethodGet || r.path == logStreamPath {
 			continue

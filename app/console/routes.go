@@ -120,6 +120,10 @@ func (c *Console) table() []route {
 		{get, "/runs/:id/takeback", users, c.runTakeBackForm},
 		{post, "/runs/:id/takeback", users, c.runTakeBack},
 
+		{get, "/reports", users, c.report},
+		{get, "/reports/csv", users, c.reportCSV},
+		{get, "/reports/xlsx", users, c.reportXLSX},
+
 		{get, "/incidents", users, c.incidentList},
 		{get, "/incidents/:id", users, c.incident},
 		{post, "/incidents/:id/ack", users, c.incidentAck},

@@ -31,6 +31,10 @@ func readRunFilter(r *request, q url.Values) views.RunFilter {
 	}
 	f.Fires = q.Get("fires") == "1"
 	f.Address, f.Tag = searchText(q.Get("address")), searchText(strings.ToLower(q.Get("tag")))
+	f.Owner = searchText(q.Get("owner"))
+	if how := q.Get("how"); how == model.HowLate || how == model.HowRescued {
+		f.How, f.Fires = how, true
+	}
 	if t := model.TriggerType(q.Get("trigger")); slices.Contains(model.TriggerTypes(), t) {
 		f.Trigger = string(t)
 	}
@@ -116,6 +120,7 @@ func runFilter(r *request, f views.RunFilter) model.RunFilter {
 	}
 	mf.From, mf.To = period(f, r.now)
 	mf.Text, mf.Trigger, mf.Address, mf.Tag = f.Text, model.TriggerType(f.Trigger), f.Address, f.Tag
+	mf.Owner, mf.How = f.Owner, f.How
 	return mf
 }
 

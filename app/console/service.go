@@ -29,6 +29,7 @@ type Service interface {
 	RestoreJob(ctx context.Context, actor model.Actor, id int, line int64) (jobs.Restored, error)
 	Timeline(ctx context.Context, actor model.Actor, in jobs.TimelineInput) (jobs.Timeline, error)
 	Load(ctx context.Context, actor model.Actor) (jobs.Load, error)
+	Report(ctx context.Context, actor model.Actor, in jobs.ReportAsk) (jobs.ReportPage, error)
 
 	Audit(ctx context.Context, actor model.Actor, f model.AuditFilter) (jobs.AuditPage, error)
 	AuditOf(ctx context.Context, actor model.Actor, kind model.AuditKind, id int64) ([]model.AuditEntry, error)

@@ -202,9 +202,19 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
+// --- reports ----------------------------------------------------------------
+
+document.addEventListener("change", (e) => {
+  if (e.target.matches("form[data-autosubmit] select")) e.target.form.requestSubmit();
+});
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
 // --- keyboard -------------------------------------------------------------
 
-const places = { d: "/", j: "/jobs", r: "/runs", e: "/executors", u: "/users", n: "/jobs/new" };
+const places = { d: "/", j: "/jobs", r: "/runs", e: "/executors", i: "/incidents", t: "/reports", u: "/users", n: "/jobs/new" };
 let afterG = 0;
 
 document.addEventListener("keydown", (e) => {

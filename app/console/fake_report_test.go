@@ -1,0 +1,30 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/jobs"
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/report"
+)
+
+// Report gives a small report of one job.
+func (f *fake) Report(_ context.Context, a model.Actor, in jobs.ReportAsk) (jobs.ReportPage, error) {
+	f.report = in
+	period := report.NewPeriod(in.Kind, in.Day, in.From, in.To, f.now)
+	day := period.Last.Format(time.DateOnly)
+	c := model.NewCounter(model.UnitDay, day, 7, 1)
+	c.Expected, c.Succeeded, c.Rescued, c.Failed, c.Missed, c.Excused, c.Late, c.TookRuns, c.TookMS = 1000, 980, 12, 15, 5, 2, 3, 980, 980*1200
+	c.Lines = map[string]int64{model.ReasonError: 15, model.ReasonMisfire: 3, model.ReasonPaused: 2}
+	c.Hours = model.Hours{26: {Expected: 40, Failed: 15, Missed: 3}, 30: {Expected: 960}}
+	c.Took = model.Took{model.TookBucket(1200): 940, model.TookBucket(60_000): 40}
+	then := model.NewCounter(model.UnitDay, day, 7, 1)
+	then.Expected, then.Succeeded, then.Failed = 1000, 999, 1
+	r := &report.Report{
+		Ask: report.Ask{Period: period, List: in.List}, Before: period.Before(), Now: c, Then: then, TrendUnit: model.UnitDay, Trend: []*model.Counter{then, c}, Heat: c.Hours,
+		HeatFirst: period.First, HeatLast: period.Last, Jobs: []report.Line{{JobID: 7, GroupID: 1, Now: c, Then: then, Days: []*model.Counter{then, c}}}, JobsOf: 1, Ran: 5, Quiet: 4,
+		Incidents: model.IncidentFigures{Opened: 2, Open: 1, RecoveryMS: 600_000}, State: model.CountState{FoldedMS: f.now.UnixMilli(), CountedFrom: "2020-01-01"},
+	}
+	return jobs.ReportPage{Report: r, Names: map[int]model.Job{7: {ID: 7, GroupID: 1, Name: "=Nightly <ledger>", Author: "Li Wei"}}, Groups: f.seen(a), Owners: []string{"Li Wei"}, Tags: []string{"billing"}, Zone: f.now.Location()}, nil
+}
