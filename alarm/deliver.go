@@ -98,7 +98,7 @@ func (d *Deliverer) Pass(ctx context.Context, now time.Time) error {
 func (d *Deliverer) budget(ctx context.Context, now time.Time, list []model.Message) (ready []model.Message, err error) {
 	var fresh []model.Message
 	for _, m := range list {
-		if m.State == model.OutboxSending || m.Step == model.StepDigest {
+		if m.State == model.OutboxSending || m.Step == model.StepDigest || m.Step == model.StepReport {
 			ready = append(ready, m) // it has its place
 		} else {
 			fresh = append(fresh, m)

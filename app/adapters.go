@@ -30,6 +30,7 @@ var (
 	_ alarm.Outbox       = (*store.Store)(nil)
 	_ alarm.Sender       = (*teller)(nil)
 	_ report.KeepStore   = (*store.Store)(nil)
+	_ report.MailStore   = (*store.Store)(nil)
 	_ jobs.Teller        = (*teller)(nil)
 	_ jobs.Ringer        = (*scheduler.Scheduler)(nil)
 	_ api.Service        = (*jobs.Service)(nil)

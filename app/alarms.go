@@ -16,7 +16,6 @@ import (
 	"github.com/carillon-scheduler/carillon/jobs"
 	"github.com/carillon-scheduler/carillon/mail"
 	"github.com/carillon-scheduler/carillon/model"
-	"github.com/carillon-scheduler/carillon/report"
 	"github.com/carillon-scheduler/carillon/scheduler/loop"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/views"
@@ -65,11 +64,7 @@ func (c *Center) alarms(t *teller) {
 		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
 		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
 	}
-	keeper := &report.Keeper{
-		Store: c.store, Taken: store.ErrCountsTaken, Meanwhile: store.ErrCountedMeanwhile, Leads: c.sched.Leads,
-		Zone: c.store.Location(), Log: c.log.With("part", "reports"), Now: time.Now,
-	}
-	c.sched.Also(&loop.Loop{Name: "counts", Every: 2 * time.Second, Body: keeper.Pass})
+	c.sched.Also(c.keepCounters(), c.postReports(t, mails.Wake))
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, mails, channels)
 }
 
@@ -115,6 +110,10 @@ func (t *teller) Send(ctx context.Context, m model.Message) (int, string, error)
 func (t *teller) letter(ctx context.Context, m model.Message) (mail.Message, error) {
 	domain := domainOf(t.mail.From())
 	out := mail.Message{To: m.Target, ID: fmt.Sprintf("carillon.%d.%d@%s", m.ID, m.MadeMS, domain), At: t.now()}
+	if m.Step == model.StepReport {
+		err := t.dueReport(ctx, m, &out)
+		return out, err
+	}
 	if m.Step == model.StepDigest {
 		d, err := t.digest(ctx, m)
 		if err != nil {

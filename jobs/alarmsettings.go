@@ -23,6 +23,9 @@ type Teller interface {
 	Redact(ch model.Channel) string
 	// Kinds lists the kinds of channels.
 	Kinds() []string
+	// SendReport sends the last report that is over to an address, PreviewReport writes it only.
+	SendReport(ctx context.Context, m model.ReportMail, address string) (answer string, err error)
+	PreviewReport(ctx context.Context, m model.ReportMail) (subject, html string, picture []byte, err error)
 }
 
 // AlarmSettings is what an administrator sees of rules and channels.
@@ -305,3 +308,9 @@ func (mute) Test(context.Context, string, *model.Channel, string) (string, error
 func (mute) CheckChannel(model.Channel) (field, code string) { return "kind", "kind" }
 func (mute) Redact(model.Channel) string                     { return "" }
 func (mute) Kinds() []string                                 { return nil }
+func (mute) SendReport(context.Context, model.ReportMail, string) (string, error) {
+	return "", model.Errf(model.CodeUnavailable, "field.no_mail")
+}
+func (mute) PreviewReport(context.Context, model.ReportMail) (subject, html string, picture []byte, err error) {
+	return "", "", nil, nil
+}

@@ -15,6 +15,10 @@ type Store interface {
 	report.Store
 	JobTitles(ctx context.Context, ids []int) (map[int]model.Job, error)
 	Owners(ctx context.Context, groups []int, limit int) ([]string, error)
+	ReportMails(ctx context.Context) ([]model.ReportMail, error)
+	ReportMail(ctx context.Context, id int) (model.ReportMail, error)
+	SaveReportMail(ctx context.Context, m model.ReportMail) (int, error)
+	DeleteReportMail(ctx context.Context, id int) error
 
 	Job(ctx context.Context, id int) (model.Job, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)

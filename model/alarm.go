@@ -111,6 +111,7 @@ const (
 	StepEnded     = "ended"
 	StepDigest    = "digest" // what was not told one by one
 	StepTest      = "test"
+	StepReport    = "report" // no alarm: a report that goes out by mail
 )
 
 // IncidentNote is a line of an incident's history.

@@ -106,14 +106,14 @@ func (v Report) heat() (out []heatSquare) {
 		for hour := range 24 {
 			c := v.Heat[day*24+hour]
 			lost := c.Failed + c.Missed
-			class := "h0"
+			class := "q0"
 			switch {
 			case lost > 0 && lost*20 >= c.Expected:
 				class = "h-lost2"
 			case lost > 0:
 				class = "h-lost1"
 			case c.Expected > 0:
-				class = "h" + itoa(1+min(3, int(4*c.Expected/(most+1))))
+				class = "q" + itoa(1+min(3, int(4*c.Expected/(most+1))))
 			}
 			out = append(out, heatSquare{
 				X: itoa(heatLeft + hour*heatCell), Y: itoa(heatTop + day*heatRow), Class: class,

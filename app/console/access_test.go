@@ -64,6 +64,10 @@ func rules() map[string]rule {
 
 		"GET /runs": any, "GET /runs/export": any, "GET /timeline": any, "GET /timeline/load": any,
 		"GET /reports": any, "GET /reports/csv": any, "GET /reports/xlsx": any,
+		"GET /reports/mails": {admin: true}, "GET /reports/mails/new": {admin: true}, "POST /reports/mails": {admin: true, form: "name=r&kind=day&at=08:00&to=a@example.org"},
+		"GET /reports/mails/:id/edit": {admin: true, object: "report-mail"}, "POST /reports/mails/:id": {admin: true, object: "report-mail", form: "name=x&kind=day&at=08:00&to=a@example.org"},
+		"GET /reports/mails/:id/delete": {admin: true, object: "report-mail"}, "POST /reports/mails/:id/delete": {admin: true, object: "report-mail"},
+		"GET /reports/mails/:id/preview": {admin: true, object: "report-mail"}, "POST /reports/mails/:id/send": {admin: true, object: "report-mail", form: "address=a@example.org"},
 		"GET /runs/clear": {somewhere: administer}, "POST /runs/clear": {admin: true, form: "kind=1"}, // of one executor: jobs.TestClearRuns
 		"GET /runs/:id": run(view), "GET /runs/:id/log": run(view), "GET /runs/:id/log/stream": run(view),
 		"GET /runs/:id/kill": run(operate), "POST /runs/:id/kill": run(operate),
@@ -204,6 +208,13 @@ func (w *town) make(object string, g model.Group) (id string, look func() string
 		return strconv.FormatInt(r.ID, 10), func() string {
 			r, err := w.st.Run(ctx, r.ID)
 			return fmt.Sprint(r, err)
+		}
+	case "report-mail":
+		id, err := w.st.SaveReportMail(ctx, model.ReportMail{Name: name, ReportMailSettings: model.ReportMailSettings{Kind: "day", At: "08:00", To: []string{"a@example.org"}}})
+		require.NoError(w.t, err)
+		return strconv.Itoa(id), func() string {
+			list, err := w.st.ReportMails(ctx)
+			return fmt.Sprint(list, err)
 		}
 	case "alarm-rule":
 		id, err := w.st.SaveAlarmRule(ctx, model.AlarmRule{Name: name, Scope: model.ScopeTag, Tag: "t"})

@@ -28,3 +28,21 @@ func (f *fake) Report(_ context.Context, a model.Actor, in jobs.ReportAsk) (jobs
 	}
 	return jobs.ReportPage{Report: r, Names: map[int]model.Job{7: {ID: 7, GroupID: 1, Name: "=Nightly <ledger>", Author: "Li Wei"}}, Groups: f.seen(a), Owners: []string{"Li Wei"}, Tags: []string{"billing"}, Zone: f.now.Location()}, nil
 }
+
+func (f *fake) ReportMails(context.Context, model.Actor) ([]model.ReportMail, error) { return nil, nil }
+
+func (f *fake) ReportMail(_ context.Context, _ model.Actor, id int) (model.ReportMail, error) {
+	return model.ReportMail{ID: id}, nil
+}
+
+func (f *fake) SaveReportMail(context.Context, model.Actor, model.ReportMail) error { return f.err }
+
+func (f *fake) DeleteReportMail(context.Context, model.Actor, int) error { return f.err }
+
+func (f *fake) SendReport(context.Context, model.Actor, int, string) (string, error) {
+	return "", f.err
+}
+
+func (f *fake) PreviewReport(context.Context, model.Actor, int) (subject, html string, picture []byte, err error) {
+	return "", "", nil, f.err
+}

@@ -123,6 +123,10 @@ func typedForms() map[string]typed {
 	}
 	changed["value_untag"] = field{kind: beside}
 	list := map[string]field{"list": {kind: meant}, "name": {kind: strict, max: model.MaxFilterName, must: true}, "old": {kind: beside}, "query": {kind: beside}}
+	reportMail := map[string]field{
+		"name": {kind: free, max: 100, must: true}, "kind": {kind: choice}, "at": {kind: strict, must: true}, "weekday": {kind: meant}, "month_day": {kind: meant}, "zone": {kind: choice}, "language": {kind: choice},
+		"to": {kind: strict, must: true}, "executor": {kind: meant}, "owner": {kind: free, max: 64}, "tag": {kind: strict, max: 40}, "only_trouble": {kind: beside}, "off": {kind: beside},
+	}
 	alarmRule := map[string]field{
 		"name": {kind: free, max: 100, must: true}, "scope": {kind: choice}, "executor": {kind: beside}, "tag": {kind: strict, max: 40, must: true}, "job": {kind: beside}, "off": {kind: beside},
 		"mails": {kind: strict}, "language": {kind: choice}, "zone": {kind: choice}, "severity": {kind: choice}, "in_a_row": {kind: meant}, "remind": {kind: meant},
@@ -165,6 +169,11 @@ func typedForms() map[string]typed {
 		"POST /runs/clear":        {form: "kind=1&executor=OWN&before=1", fields: map[string]field{"kind": {kind: meant}, "executor": {kind: meant}, "job": {kind: meant}, "before": {kind: meant}}},
 		"POST /runs/:id/kill":     {object: "run"},
 		"POST /runs/:id/takeback": {object: "run"},
+
+		"POST /reports/mails":            {page: "/reports/mails/new", form: "name=rNEW&kind=day&at=08:00&to=a@example.org", fields: reportMail},
+		"POST /reports/mails/:id":        {object: "report-mail", form: "name=r&kind=day&at=08:00&to=a@example.org", fields: map[string]field{"name": reportMail["name"]}},
+		"POST /reports/mails/:id/delete": {object: "report-mail"},
+		"POST /reports/mails/:id/send":   {object: "report-mail", form: "address=nobody", fields: map[string]field{"address": {kind: beside}}},
 
 		"POST /alarms/test":                {form: "address=nobody", fields: map[string]field{"address": {kind: beside}, "channel": {kind: beside}}},
 		"POST /alarms/rules":               {page: "/alarms/rules/new", form: "name=rNEW&scope=tag&tag=pay&severity=warning&mails=a@example.org", fields: alarmRule},

@@ -38,7 +38,7 @@ func (c *Console) report(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := reportView(r, ask, p)
+	v := ReportView(ask, p)
 	v.Page = r.page("reports", r.loc.T("report.title."+v.Kind)+" "+v.First.Format(time.DateOnly))
 	today := model.Date(r.now.In(r.center))
 	if next := p.Period.Step(1); !next.First.After(today) {
@@ -49,7 +49,8 @@ func (c *Console) report(r *request) error {
 	return r.render(http.StatusOK, views.ReportPage(v))
 }
 
-func reportView(r *request, ask jobs.ReportAsk, p jobs.ReportPage) views.Report {
+// ReportView is a report as pages and mails draw it, without its Page.
+func ReportView(ask jobs.ReportAsk, p jobs.ReportPage) views.Report {
 	v := views.Report{
 		Kind: string(p.Period.Kind), First: p.Period.First, Last: p.Period.Last, BeforeFirst: p.Before.First, BeforeLast: p.Before.Last,
 		Filter: views.ReportFilter{GroupID: ask.GroupID, Owner: ask.Owner, Tag: ask.Tag, List: string(ask.List)},
@@ -84,7 +85,7 @@ func (c *Console) reportCSV(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := reportView(r, ask, p)
+	v := ReportView(ask, p)
 	t, err := c.startTable(r, "report-"+p.Period.First.Format(time.DateOnly), "job_id", "job", "executor", "owner", "first_day", "last_day", "planned", "succeeded", "rescued", "failed",
 		"not_sent", "excused", "open", "late", "success_rate", "average_ms", "p50_ms", "p95_ms")
 	if err != nil {
@@ -118,7 +119,7 @@ func (c *Console) reportXLSX(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := reportView(r, ask, p)
+	v := ReportView(ask, p)
 	v.Page = r.page("reports", "")
 	lines := make(map[int]views.ReportLine, len(v.Lines))
 	for _, l := range v.Lines {

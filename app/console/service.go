@@ -30,6 +30,12 @@ type Service interface {
 	Timeline(ctx context.Context, actor model.Actor, in jobs.TimelineInput) (jobs.Timeline, error)
 	Load(ctx context.Context, actor model.Actor) (jobs.Load, error)
 	Report(ctx context.Context, actor model.Actor, in jobs.ReportAsk) (jobs.ReportPage, error)
+	ReportMails(ctx context.Context, actor model.Actor) ([]model.ReportMail, error)
+	ReportMail(ctx context.Context, actor model.Actor, id int) (model.ReportMail, error)
+	SaveReportMail(ctx context.Context, actor model.Actor, m model.ReportMail) error
+	DeleteReportMail(ctx context.Context, actor model.Actor, id int) error
+	SendReport(ctx context.Context, actor model.Actor, id int, address string) (string, error)
+	PreviewReport(ctx context.Context, actor model.Actor, id int) (subject, html string, picture []byte, err error)
 
 	Audit(ctx context.Context, actor model.Actor, f model.AuditFilter) (jobs.AuditPage, error)
 	AuditOf(ctx context.Context, actor model.Actor, kind model.AuditKind, id int64) ([]model.AuditEntry, error)

@@ -1,4 +1,4 @@
--- Counters of reports: fires of jobs per day, week and month; what is to be added to them
+-- Reports by mail. Counters of reports: fires of jobs per day, week and month; what is to be added to them
 -- (written with the runs); how far this has come. Times are epoch milliseconds.
 
 -- +goose Up
@@ -37,3 +37,10 @@ CREATE TABLE IF NOT EXISTS carillon_count_state (
   PRIMARY KEY (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 INSERT IGNORE INTO carillon_count_state (id, folds, folded_at, held_until) VALUES (1, 0, 0, 0);
+CREATE TABLE IF NOT EXISTS carillon_report_mail (
+  id       INT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  name     VARCHAR(100) NOT NULL,
+  settings TEXT         NOT NULL,
+  next_at  BIGINT       NOT NULL,
+  last_at  BIGINT       NULL
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
