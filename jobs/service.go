@@ -66,7 +66,7 @@ type Store interface {
 	JobsOfSchedules(ctx context.Context, groups []int, confs []string, limit int) ([]model.Job, error)
 	NewestRuns(ctx context.Context, c model.ClearScope, keep int) (int64, error)
 	CountClear(ctx context.Context, c model.ClearScope, limit int) (int, error)
-	ClearRuns(ctx context.Context, c model.ClearScope, limit int) (int, error)
+	ClearRuns(ctx context.Context, c model.ClearScope, limit int, now time.Time) (int, error)
 	SwitchJobs(ctx context.Context, list []model.JobSwitch, status model.JobStatus, now time.Time) ([]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	FailingJobs(ctx context.Context, groups []int, limit int) ([]model.FailingJob, error)

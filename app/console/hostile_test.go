@@ -94,7 +94,7 @@ func typedForms() map[string]typed {
 		"group": {kind: choice, must: true}, "name": {kind: free, max: 255, must: true}, "author": {kind: free, max: 64, must: true},
 		"alarm_email": {kind: strict, max: 255}, "tags": {kind: strict, max: 64}, "child_ids": {kind: strict}, "schedule_type": {kind: choice},
 		"schedule_conf": {kind: strict, max: 128, must: true},
-		"zone":          {kind: choice, at: "schedule_conf"}, "seconds": {kind: number, must: true, with: "schedule_type=FIX_RATE"}, "misfire": {kind: choice}, "misfire_after": {kind: number},
+		"zone":          {kind: choice, at: "schedule_conf"}, "seconds": {kind: number, must: true, with: "schedule_type=FIX_RATE"}, "misfire": {kind: choice}, "misfire_after": {kind: number}, "keep_days": {kind: number}, "keep_failed_days": {kind: number},
 		"route": {kind: choice}, "block": {kind: choice}, "glue_type": {kind: choice}, "handler": {kind: free, max: 255, must: true},
 		"param": {kind: free, max: 65535, code: true}, "timeout": {kind: number}, "retry": {kind: number}, "retry_delay": {kind: number}, "retry_wait": {kind: choice},
 		"glue_source": {kind: free, max: 4 << 20, code: true, must: true, with: "glue_type=GLUE_SHELL&glue_remark=first"},
