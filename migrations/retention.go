@@ -36,7 +36,7 @@ func addRetention(engine string) func(context.Context, *sql.DB) error {
 		for name, columns := range map[string]string{
 			"carillon_retention": `id INT NOT NULL PRIMARY KEY, keep_days INT NULL, keep_failed_days INT NULL, changed_at BIGINT NULL, changed_by VARCHAR(100) NULL,
 				asked_at BIGINT NULL, asked_by VARCHAR(100) NULL, began_at BIGINT NULL, seen_at BIGINT NULL, finished_at BIGINT NULL, busy_ms BIGINT NULL, removed BIGINT NULL,
-				reached BIGINT NULL, target BIGINT NULL, failed TEXT NULL, removed_until BIGINT NULL`,
+				origin BIGINT NULL, reached BIGINT NULL, target BIGINT NULL, failed TEXT NULL, removed_until BIGINT NULL`,
 			"carillon_retention_day": `day VARCHAR(10) NOT NULL PRIMARY KEY, succeeded BIGINT NOT NULL, failed BIGINT NOT NULL, missed BIGINT NOT NULL, by_hand BIGINT NOT NULL,
 				incidents BIGINT NOT NULL, audit_lines BIGINT NOT NULL, busy_ms BIGINT NOT NULL, passes INT NOT NULL`,
 		} {

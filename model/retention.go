@@ -195,6 +195,7 @@ type RetentionState struct {
 	FinishedMS int64 // when one came to its end, last
 	BusyMS     int64 // of the last pass: how long the database was busy with it
 	Removed    int64 // of the last pass: runs
+	OriginMS   int64 // of a pass that goes on: trigger time of the first run that it saw
 	ReachedMS  int64 // of a pass that goes on: trigger time up to which it has come
 	TargetMS   int64 // and up to which it goes
 	Failed     string

@@ -12,8 +12,7 @@ type System struct {
 	Database Database
 	Settings []Setting // of this node
 	Token    TokenState
-	// RetentionDays is for how long runs are kept, 0 = for ever.
-	RetentionDays             int
+	Keep                      Keep // for how long runs are kept
 	Version, Build, GoVersion string
 }
 

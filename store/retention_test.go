@@ -184,7 +184,7 @@ func TestRetentionState(t *testing.T) {
 		require.NoError(t, st.AskRetention(ctx, "梅", now.Add(time.Second)))
 		want := model.RetentionState{
 			Own: model.Keep{Succeeded: 7, Failed: model.KeepForever}, ChangedMS: now.UnixMilli(), ChangedBy: "root", AskedMS: now.UnixMilli() + 1000, AskedBy: "梅",
-			BeganMS: 5, SeenMS: 6, FinishedMS: 4, BusyMS: 3, Removed: 2, ReachedMS: 8, TargetMS: 9, Failed: "no",
+			BeganMS: 5, SeenMS: 6, FinishedMS: 4, BusyMS: 3, Removed: 2, OriginMS: 7, ReachedMS: 8, TargetMS: 9, Failed: "no",
 		}
 		require.NoError(t, st.NoteRetention(ctx, want))
 		x, err = st.RetentionState(ctx)

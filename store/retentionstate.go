@@ -39,8 +39,8 @@ func (s *Store) RetentionState(ctx context.Context) (model.RetentionState, error
 	var x model.RetentionState
 	list, err := collect(ctx, s.r, into(&x, []any{
 		keepTarget{&x.Own.Succeeded}, keepTarget{&x.Own.Failed}, nz(&x.ChangedMS), nz(&x.ChangedBy), nz(&x.AskedMS), nz(&x.AskedBy),
-		nz(&x.BeganMS), nz(&x.SeenMS), nz(&x.FinishedMS), nz(&x.BusyMS), nz(&x.Removed), nz(&x.ReachedMS), nz(&x.TargetMS), nz(&x.Failed), nz(&x.RemovedUntilMS),
-	}), `SELECT keep_days, keep_failed_days, changed_at, changed_by, asked_at, asked_by, began_at, seen_at, finished_at, busy_ms, removed, reached, target, failed, removed_until
+		nz(&x.BeganMS), nz(&x.SeenMS), nz(&x.FinishedMS), nz(&x.BusyMS), nz(&x.Removed), nz(&x.OriginMS), nz(&x.ReachedMS), nz(&x.TargetMS), nz(&x.Failed), nz(&x.RemovedUntilMS),
+	}), `SELECT keep_days, keep_failed_days, changed_at, changed_by, asked_at, asked_by, began_at, seen_at, finished_at, busy_ms, removed, origin, reached, target, failed, removed_until
 		FROM carillon_retention WHERE id = 1`)
 	if err != nil || len(list) == 0 {
 		return model.RetentionState{}, err
@@ -64,8 +64,8 @@ func (s *Store) AskRetention(ctx context.Context, by string, now time.Time) erro
 // NoteRetention writes down how far a pass is: of the state what the node that removes
 // runs knows, from BeganMS to Failed.
 func (s *Store) NoteRetention(ctx context.Context, x model.RetentionState) error {
-	_, err := s.w.ExecContext(ctx, `UPDATE carillon_retention SET began_at = ?, seen_at = ?, finished_at = ?, busy_ms = ?, removed = ?, reached = ?, target = ?, failed = ? WHERE id = 1`,
-		x.BeganMS, x.SeenMS, null(x.FinishedMS), x.BusyMS, x.Removed, null(x.ReachedMS), null(x.TargetMS), null(cut(x.Failed, 1000)))
+	_, err := s.w.ExecContext(ctx, `UPDATE carillon_retention SET began_at = ?, seen_at = ?, finished_at = ?, busy_ms = ?, removed = ?, origin = ?, reached = ?, target = ?, failed = ? WHERE id = 1`,
+		x.BeganMS, x.SeenMS, null(x.FinishedMS), x.BusyMS, x.Removed, null(x.OriginMS), null(x.ReachedMS), null(x.TargetMS), null(cut(x.Failed, 1000)))
 	return err
 }
 

@@ -166,6 +166,9 @@ func typedForms() map[string]typed {
 		"POST /runs/:id/kill":     {object: "run"},
 		"POST /runs/:id/takeback": {object: "run"},
 
+		"POST /retention":     {form: "keep_days=7&keep_failed_days=30", fields: map[string]field{"keep_days": {kind: number}, "keep_failed_days": {kind: number}, "sure": {kind: beside}}},
+		"POST /retention/run": {},
+
 		"POST /alarms/test":                {form: "address=nobody", fields: map[string]field{"address": {kind: beside}, "channel": {kind: beside}}},
 		"POST /alarms/rules":               {page: "/alarms/rules/new", form: "name=rNEW&scope=tag&tag=pay&severity=warning&mails=a@example.org", fields: alarmRule},
 		"POST /alarms/rules/:id":           {object: "alarm-rule", form: "name=r&scope=tag&tag=pay&severity=warning", fields: map[string]field{"name": alarmRule["name"]}},

@@ -91,6 +91,7 @@ type pass struct {
 	step   int // the span, then what comes behind the runs
 	now    time.Time
 	full   bool
+	busy   time.Duration
 	cutoff time.Time // of audit and incidents; zero = they stay
 }
 
@@ -184,7 +185,8 @@ func (r *Retention) slice(ctx context.Context, x *pass, day *model.RetentionDay)
 		began := r.Cfg.Now()
 		end, err := r.bite(ctx, x, day)
 		took := r.Cfg.Now().Sub(began)
-		day.BusyMS += took.Milliseconds()
+		x.busy += took
+		day.BusyMS = x.busy.Milliseconds() - x.state.BusyMS
 		r.sized(took)
 		if err != nil || end {
 			return end, err
@@ -248,8 +250,11 @@ func (r *Retention) bite(ctx context.Context, x *pass, day *model.RetentionDay) 
 			return false, err
 		}
 		x.state.Removed += int64(b.Removed())
-		if x.at = b.Next; !x.at.At.IsZero() {
+		if x.at = b.Next; b.Looked > 0 {
 			x.state.ReachedMS = x.at.At.UnixMilli()
+			if x.state.OriginMS == 0 {
+				x.state.OriginMS = x.state.ReachedMS
+			}
 		}
 		day.Succeeded, day.Failed, day.Missed = day.Succeeded+int64(b.Succeeded), day.Failed+int64(b.Failed), day.Missed+int64(b.Missed)
 		if b.End {
@@ -310,7 +315,7 @@ func (r *Retention) note(ctx context.Context, done bool, day model.RetentionDay,
 	}
 	if done {
 		day.Passes = 1
-		x.state.FinishedMS, x.state.ReachedMS, x.state.TargetMS = max(now.UnixMilli(), x.state.BeganMS), 0, 0
+		x.state.FinishedMS, x.state.OriginMS, x.state.ReachedMS, x.state.TargetMS = max(now.UnixMilli(), x.state.BeganMS), 0, 0, 0
 	}
 	// The runs of the slice were counted with each bite.
 	day.Succeeded, day.Failed, day.Missed = 0, 0, 0
