@@ -124,6 +124,3 @@ func (s *Store) OldestRun(ctx context.Context) (time.Time, error) {
 	}
 	return at, err
 }
-
-// RemovedUntil says up to when runs may have been removed.
-func (s *Store) RemovedUntil(context.Context) (time.Time, error) { return time.Time{}, nil }

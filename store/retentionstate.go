@@ -127,13 +127,3 @@ func (s *Store) ForgetRetentionDays(ctx context.Context, before time.Time) error
 	_, err := s.w.ExecContext(ctx, `DELETE FROM carillon_retention_day WHERE day < ?`, model.Day(before.In(s.loc), 0))
 	return err
 }
-
-// OldestRun is the trigger time of the oldest run that is stored, zero when there is none.
-func (s *Store) OldestRun(ctx context.Context) (time.Time, error) {
-	var at time.Time
-	list, err := collect(ctx, s.r, into(&at, []any{s.scanTime(&at)}), `SELECT trigger_time FROM xxl_job_log WHERE trigger_time IS NOT NULL ORDER BY trigger_time LIMIT 1`)
-	if err != nil || len(list) == 0 {
-		return time.Time{}, err
-	}
-	return list[0], nil
-}
