@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -200,4 +201,33 @@ func (s *Service) StartRetention(ctx context.Context, actor model.Actor) error {
 func (s *Service) RetentionOverdue(ctx context.Context) (time.Duration, error) {
 	st, err := s.store.RetentionState(ctx)
 	return st.Overdue(s.Now()), err
+}
+
+// logDays remembers for a minute for how long logs are wanted: every executor asks with
+// every beat.
+type logDays struct {
+	mu    sync.Mutex
+	asked time.Time
+	days  model.KeepDays
+}
+
+// LogDays says for how long runs of any job are kept at most, and with them their logs.
+func (s *Service) LogDays(ctx context.Context) (model.KeepDays, error) {
+	l, now := &s.logDays, s.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if age := now.Sub(l.asked); l.days != model.KeepDefault && age >= 0 && age < time.Minute {
+		return l.days, nil
+	}
+	keep, err := s.Keeping(ctx)
+	if err != nil {
+		return 0, err
+	}
+	own, err := s.store.KeepOfJobs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	all := model.Retention{Keep: keep, Jobs: own}
+	l.asked, l.days = now, all.Longest()
+	return l.days, nil
 }

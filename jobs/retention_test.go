@@ -71,6 +71,18 @@ func TestRetention(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, end.RunsUntil.IsZero(), "its failed runs stay for ever")
 
+	days, err := w.LogDays(ctx)
+	require.NoError(t, err)
+	require.Equal(t, model.KeepForever, days)
+	require.NoError(t, w.SaveRetention(ctx, admin(), model.Keep{Succeeded: 10, Failed: 20}))
+	days, err = w.LogDays(ctx)
+	require.NoError(t, err)
+	require.Equal(t, model.KeepForever, days, "remembered for a minute")
+	w.now = w.now.Add(time.Minute)
+	days, err = w.LogDays(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 90, days, "a job keeps longer than all")
+
 	late, err := w.RetentionOverdue(ctx)
 	require.NoError(t, err)
 	require.Zero(t, late, "it has not begun")

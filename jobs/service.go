@@ -162,6 +162,7 @@ type Service struct {
 
 	system        func(context.Context) (model.System, error)
 	retentionDays int
+	logDays       logDays
 	refused       refusals
 	refusedLogins refusals
 }
