@@ -81,6 +81,8 @@ func TestBadInput(t *testing.T) {
 		"negative wait":             {"addJob", token, add(`,"retryDelay":-5`), "retry_delay"},
 		"a wait of years":           {"addJob", token, add(`,"retryDelay":99999999`), "retry_delay"},
 		"misfire threshold of days": {"addJob", token, add(`,"misfireAfter":86401`), "misfire_after"},
+		"runs kept for ages":        {"addJob", token, add(`,"keepDays":36501`), "keep_days"},
+		"kept for less than ever":   {"addJob", token, add(`,"keepFailedDays":-2`), "keep_failed_days"},
 		"another group in an edit":  {"updateJob", token, fmt.Sprintf(`{"id":%d,"jobGroup":%d}`, job, group+1), "cannot be changed"},
 		"another mode in an edit":   {"updateJob", token, fmt.Sprintf(`{"id":%d,"glueType":"GLUE_SHELL"}`, job), "cannot be changed"},
 		"bad mail":                  {"addJob", token, add(`,"alarmEmail":"not a mail"`), "alarm_email"},
@@ -144,8 +146,11 @@ func TestJobCalls(t *testing.T) {
 	require.Equal(t, model.JobStopped, get().Status)
 	require.Equal(t, 200, post(t, c, "/api/startJob", token, `{"id":2}`).Code)
 	require.Equal(t, model.JobRunning, get().Status)
-	require.Equal(t, 200, post(t, c, "/api/updateJob", token, `{"id":2,"name":"renamed"}`).Code)
+	require.Equal(t, 200, post(t, c, "/api/updateJob", token, `{"id":2,"name":"renamed","keepDays":0,"keepFailedDays":90}`).Code)
 	require.Equal(t, "renamed", get().Name)
+	require.Equal(t, model.Keep{Succeeded: model.KeepForever, Failed: 90}, get().Keep)
+	require.Equal(t, 200, post(t, c, "/api/updateJob", token, `{"id":2,"keepDays":-1}`).Code)
+	require.Equal(t, model.Keep{Failed: 90}, get().Keep)
 	require.Equal(t, "1", get().ChildIDs, "a key that is missing leaves the value")
 	require.Equal(t, model.JobRunning, get().Status)
 	run := post(t, c, "/api/triggerJob", token, `{"id":2,"executorParam":"once"}`)

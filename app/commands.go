@@ -52,6 +52,7 @@ type ExecutorCmd struct {
 	AccessToken string   `help:"Secret shared with the center; required." placeholder:"TOKEN"`
 	Data        string   `help:"Folder for logs, scripts and results that wait." default:"carillon-executor"`
 	NoScripts   bool     `help:"Refuse script jobs."`
+	LogDays     int      `help:"Days for which logs of runs are kept; 0 = as long as the center keeps runs, -1 = for ever." default:"0"`
 }
 
 // Run works until the context ends.
@@ -70,7 +71,7 @@ func (c *ExecutorCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	ex, err := executor.New(executor.Options{
 		Centers: c.Center, AppName: c.AppName, Version: Version(), AccessToken: c.AccessToken, Listener: listener, Address: c.Address,
-		DataDir: c.Data, NoScripts: c.NoScripts, Logger: log.With("part", "executor"),
+		DataDir: c.Data, NoScripts: c.NoScripts, LogRetentionDays: c.LogDays, Logger: log.With("part", "executor"),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -36,7 +36,7 @@ func mayImport() map[string][]string {
 		"scheduler/dispatch": {"model", "protocol", "router", "scheduler/config", "scheduler/call", "scheduler/loop", "scheduler/rule"},
 		"scheduler/settle":   {"model", "protocol", "scheduler/config", "scheduler/call", "scheduler/rule"},
 		"scheduler/node":     {"model", "scheduler/config", "scheduler/rule"},
-		"scheduler/upkeep":   {"scheduler/config"},
+		"scheduler/upkeep":   {"model", "scheduler/config"},
 		"scheduler/cron":     {},
 		"router":             {"model"},
 		"executorclient":     {"protocol"},

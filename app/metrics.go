@@ -24,6 +24,7 @@ type schedulerMetrics struct {
 	calls, callSeconds, callbacks, lateness *prometheus.Desc
 	inRing, open, backlog, oldest, over     *prometheus.Desc
 	loops, loopErrors, loopLast             *prometheus.Desc
+	removed, removing, removedLast, behind  *prometheus.Desc
 }
 
 func newSchedulerMetrics(stats func() scheduler.Stats) *schedulerMetrics {
@@ -43,6 +44,10 @@ func newSchedulerMetrics(stats func() scheduler.Stats) *schedulerMetrics {
 		over:        desc("over_capacity_seconds", "For how long more was due than this node can send; 0 = it keeps up."),
 		loops:       desc("loop_seconds", "Passes of a loop and the time they took.", "loop"),
 		loopErrors:  desc("loop_errors_total", "Passes of a loop that failed.", "loop"),
+		removed:     desc("retention_removed_total", "What the retention removed on this node, by kind.", "kind"),
+		removing:    desc("retention_busy_seconds_total", "Time that the database was busy with it."),
+		removedLast: desc("retention_finished_timestamp_seconds", "When this node came to the end of a pass; 0 = it has not."),
+		behind:      desc("retention_behind_seconds", "Trigger times that the pass of this node has still to go through; 0 = none."),
 		loopLast:    desc("loop_last_success_timestamp_seconds", "When a loop last succeeded; 0 = never.", "loop"),
 	}
 }
@@ -78,6 +83,17 @@ func (m *schedulerMetrics) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	ch <- prometheus.MustNewConstHistogram(m.lateness, total, s.Lateness.Sum.Seconds(), buckets)
+	old := s.Retention
+	for kind, n := range map[string]int64{"succeeded": old.Succeeded, "failed": old.Failed, "missed": old.Missed, "incident": old.Incidents, "audit": old.AuditLines} {
+		counter(m.removed, float64(n), kind)
+	}
+	counter(m.removing, old.Busy.Seconds())
+	finished := 0.0
+	if !old.Finished.IsZero() {
+		finished = float64(old.Finished.UnixMilli()) / 1000
+	}
+	gauge(m.removedLast, finished)
+	gauge(m.behind, old.Behind.Seconds())
 	for _, l := range s.Loops {
 		ch <- prometheus.MustNewConstSummary(m.loops, uint64(l.Passes), l.Took.Seconds(), nil, l.Name) //nolint:gosec // not negative
 		counter(m.loopErrors, float64(l.Errors), l.Name)

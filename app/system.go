@@ -23,7 +23,7 @@ func (c *Center) system(machine *api.API) func(context.Context) (model.System, e
 	return func(ctx context.Context) (model.System, error) {
 		now := time.Now()
 		s := model.System{
-			Node: c.cfg.nodeName(), Settings: settings, RetentionDays: c.cfg.RetentionDays,
+			Node: c.cfg.nodeName(), Settings: settings,
 			Version: build.Version, Build: build.Build, GoVersion: build.Go,
 		}
 		st := c.sched.Stats()

@@ -22,6 +22,7 @@ type cli struct {
 	Dead       DeadCmd       `cmd:"" help:"Jobs whose executor has no address beside living ones."`
 	Overload   OverloadCmd   `cmd:"" help:"More than the machine sustains for a while: when is the backlog gone?"`
 	Scale      ScaleCmd      `cmd:"" help:"The cost of a scan with few and with a million stored jobs."`
+	Retention  RetentionCmd  `cmd:"" help:"A million old runs removed while others are made."`
 	Batch      BatchCmd      `cmd:"" help:"Ten thousand jobs stopped in the console while others run."`
 	Alarms     AlarmsCmd     `cmd:"" help:"What is told when an executor goes away and when thousands of runs fail, and what it costs."`
 	History    HistoryCmd    `cmd:"" help:"The pages with millions of stored runs."`

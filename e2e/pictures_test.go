@@ -85,6 +85,6 @@ func (s stage) pages() map[string]string {
 		"timeline": "/timeline", "timeline-hour": "/timeline?span=1h&by=address", "timeline-load": "/timeline/load",
 		"executors": "/executors", "executor-new": "/executors/new", "executor-edit": "/executors/3/edit",
 		"users": "/users", "user-new": "/users/new", "user-edit": "/users/2/edit", "sessions": "/users/sessions",
-		"audit": "/audit", "system": "/system", "profile": "/profile", "password": "/password", "help": "/help", "search": "/search", "not-found": "/nowhere",
+		"audit": "/audit", "system": "/system", "retention": "/retention", "profile": "/profile", "password": "/password", "help": "/help", "search": "/search", "not-found": "/nowhere",
 	}
 }

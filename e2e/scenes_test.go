@@ -139,6 +139,7 @@ func (s stage) scenes() []scene {
 		click("run-again", "/runs/"+s.failed, "[data-testid=run-again]", dialog),
 		click("kill", "/runs/"+s.running, "[data-testid=kill]", dialog),
 		click("take-back", "/runs/"+s.waits, "[data-testid=take-back]", dialog),
+		click("retention-run", "/retention", "[data-testid=retention-run]", dialog),
 		click("clear-runs", "/runs", "[data-testid=clear-runs-link]", dialog),
 		press("palette", "/runs", "#dialog[open] [data-palette]", "Control+k"),
 		{"palette-found", "/runs", func(p *person) {

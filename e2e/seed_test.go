@@ -72,6 +72,11 @@ func seed(t *testing.T, st *store.Store, now time.Time) {
 		}
 		s.missed(model.ReasonMisfire, 1+back)
 	}
+	for back := 1; back < 30; back++ { // as if older ones had been there
+		require.NoError(t, st.AddRemoved(t.Context(), now.AddDate(0, 0, -back), model.RetentionDay{
+			Succeeded: int64(1800 + 97*(back%7)), Failed: int64(30 * (back % 5)), Missed: int64(12 * (back % 3)), ByHand: int64(back / 20 * 400), AuditLines: int64(back), BusyMS: 900, Passes: 144,
+		}))
+	}
 	s.at = now.Add(-time.Minute)
 	for _, info := range model.Reasons() {
 		s.reason(info)

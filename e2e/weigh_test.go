@@ -116,6 +116,7 @@ user form /users/1/edit
 logins /users/sessions
 audit /audit
 system /system
+retention /retention
 profile /profile
 search /search
 help /help`, "\n") {

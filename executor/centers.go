@@ -70,30 +70,36 @@ func (c *centers) first(ctx context.Context, name string, body any) error {
 	return failure
 }
 
-// each calls every center and gives how many answered 200, with the errors of
-// the others.
-func (c *centers) each(ctx context.Context, name string, body any) (ok int, err error) {
+// each calls every center and gives what those said that answered 200, with the
+// errors of the others.
+func (c *centers) each(ctx context.Context, name string, body any) (said []protocol.Reply, err error) {
 	var errs []error
 	for _, u := range c.urls {
-		if err := c.post(ctx, u, name, body); err != nil {
+		if r, err := c.ask(ctx, u, name, body); err != nil {
 			errs = append(errs, err)
 		} else {
-			ok++
+			said = append(said, r)
 		}
 	}
-	return ok, errors.Join(errs...)
+	return said, errors.Join(errs...)
 }
 
 func (c *centers) post(ctx context.Context, base, name string, body any) error {
+	_, err := c.ask(ctx, base, name, body)
+	return err
+}
+
+// ask calls one center; another answer than 200 is a *refusedError.
+func (c *centers) ask(ctx context.Context, base, name string, body any) (r protocol.Reply, err error) {
 	data, err := json.Marshal(body)
 	if err != nil {
-		return err
+		return r, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/api/"+name, bytes.NewReader(data))
 	if err != nil {
-		return err
+		return r, err
 	}
 	req.Header.Set("Content-Type", "application/json;charset=UTF-8")
 	req.Header.Set(protocol.HeaderAppName, c.appName)
@@ -102,19 +108,18 @@ func (c *centers) post(ctx context.Context, base, name string, body any) error {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return fmt.Errorf("%s: %w", base, err)
+		return r, fmt.Errorf("%s: %w", base, err)
 	}
-	r, err := protocol.ParseReply(raw)
-	if err != nil {
-		return fmt.Errorf("%s: HTTP %d: %w", base, resp.StatusCode, err)
+	if r, err = protocol.ParseReply(raw); err != nil {
+		return r, fmt.Errorf("%s: HTTP %d: %w", base, resp.StatusCode, err)
 	}
 	if r.Code != protocol.CodeSuccess || resp.StatusCode/100 != 2 {
-		return &refusedError{center: base, code: r.Code, msg: cutMsg(r.Msg)}
+		return r, &refusedError{center: base, code: r.Code, msg: cutMsg(r.Msg)}
 	}
-	return nil
+	return r, nil
 }

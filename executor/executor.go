@@ -36,6 +36,7 @@ type Executor struct {
 	centers   *centers
 	out       *outbox
 	reader    logReader
+	days      *logDays
 	logDir    string
 	scriptDir string
 
@@ -70,7 +71,7 @@ func New(o Options) (*Executor, error) {
 	}
 	o = o.withDefaults()
 	return &Executor{
-		o: o, log: o.Logger, centers: newCenters(o), out: newOutbox(),
+		o: o, log: o.Logger, centers: newCenters(o), out: newOutbox(), days: newLogDays(o.LogRetentionDays),
 		logDir: filepath.Join(o.DataDir, "logs"), scriptDir: filepath.Join(o.DataDir, "scripts"),
 		failed: make(chan error, 1), over: make(chan struct{}), drained: make(chan struct{}),
 		handlers: map[string]HandlerFunc{}, queues: map[int64]*jobQueue{}, active: map[int64]bool{},

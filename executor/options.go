@@ -38,8 +38,9 @@ type Options struct {
 	// DataDir holds the journal, the scripts and the logs of runs. One process
 	// at a time. It defaults to executor-data/<AppName> in the working directory.
 	DataDir string
-	// LogRetentionDays is how long the logs of runs are kept: 30 when 0, for
-	// ever when negative.
+	// LogRetentionDays is how long the logs of runs are kept, for ever when negative.
+	// When 0 they are kept as long as the centers keep runs; with centers that do
+	// not say so for 30 days.
 	LogRetentionDays int
 	// MaxLogBytes is where the log of one run is cut off: 64 MiB when 0.
 	MaxLogBytes int64
@@ -83,7 +84,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	def(&o.ListenAddr, "127.0.0.1:9999")
 	def(&o.DataDir, filepath.Join("executor-data", o.AppName))
-	def(&o.LogRetentionDays, 30)
 	def(&o.MaxLogBytes, 64<<20)
 	def(&o.BeatEvery, 30*time.Second)
 	def(&o.CallTimeout, 3*time.Second)

@@ -19,7 +19,8 @@ func (e *Executor) register(ctx context.Context) {
 	var wait time.Duration
 	known := false
 	for {
-		n, err := e.centers.each(ctx, "registry", e.introduction())
+		said, err := e.centers.each(ctx, "registry", e.introduction())
+		n := len(said)
 		if ctx.Err() != nil {
 			return
 		}
@@ -28,6 +29,9 @@ func (e *Executor) register(ctx context.Context) {
 		}
 		if n > 0 && !known {
 			e.log.Info("registered", "app_name", e.o.AppName, "address", e.address)
+		}
+		if n > 0 {
+			e.days.hear(said)
 		}
 		known = n > 0
 		if known {

@@ -5,21 +5,80 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/protocol"
 )
 
-// retain clears old logs at once and then daily until ctx ends.
-func (e *Executor) retain(ctx context.Context) {
-	if e.o.LogRetentionDays < 0 {
+// logDaysUnsaid is for how long logs are kept when no center says how long it keeps runs.
+const logDaysUnsaid = 30
+
+// logDays is for how long logs are kept.
+type logDays struct {
+	mu     sync.Mutex
+	keep   int // 0 = for ever
+	follow bool
+	known  chan struct{} // closed when keep is known
+}
+
+func newLogDays(option int) *logDays {
+	d := &logDays{keep: max(0, option), follow: option == 0, known: make(chan struct{})}
+	if !d.follow {
+		close(d.known)
+	}
+	return d
+}
+
+// hear takes what centers answered to a registration: of several the longest counts.
+func (d *logDays) hear(said []protocol.Reply) {
+	if !d.follow {
 		return
 	}
-	for {
-		n, err := clearLogs(e.logDir, e.o.Now(), e.o.LogRetentionDays)
-		if err != nil {
-			e.log.Warn("old logs were not cleared", "error", err)
+	keep := 0
+	for i, r := range said {
+		days := logDaysUnsaid
+		if r.LogDays != nil && *r.LogDays >= 0 {
+			days = *r.LogDays
 		}
-		if n > 0 {
-			e.log.Info("old logs were cleared", "days", n)
+		if i == 0 || days == 0 || keep != 0 && days > keep {
+			keep = days
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keep = keep
+	select {
+	case <-d.known:
+	default:
+		close(d.known)
+	}
+}
+
+// days is the number of days, 0 = for ever.
+func (d *logDays) days() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.keep
+}
+
+// retain clears old logs at once and then daily until ctx ends. Before a center has said
+// for how long it keeps runs, it does nothing.
+func (e *Executor) retain(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-e.days.known:
+	}
+	for {
+		if keep := e.days.days(); keep > 0 {
+			n, err := clearLogs(e.logDir, e.o.Now(), keep)
+			if err != nil {
+				e.log.Warn("old logs were not cleared", "error", err)
+			}
+			if n > 0 {
+				e.log.Info("old logs were cleared", "days", n, "kept_for_days", keep)
+			}
 		}
 		if !pause(ctx, 24*time.Hour) {
 			return

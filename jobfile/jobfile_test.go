@@ -20,7 +20,7 @@ func sample() []model.JobDoc {
 		{
 			Executor: "app-one", Name: "夜间报表 \U0001f319: 'x' \"y\"", Author: "007", ScheduleType: model.ScheduleCron, ScheduleConf: "0 0 2 * * ?", Misfire: model.MisfireFireOnce,
 			Route: model.RouteBroadcast, Block: model.BlockCover, GlueType: model.GlueShell, GlueSource: "#!/bin/sh\n\tif true; then\n\n  echo \"$1\"\n fi\n", GlueRemark: "first: one",
-			TimeoutSec: 5, RetryCount: 2, RetryDelaySec: 7, RetryGrowing: true, MisfireAfterSec: 60, Param: "true",
+			TimeoutSec: 5, RetryCount: 2, RetryDelaySec: 7, RetryGrowing: true, MisfireAfterSec: 60, Param: "true", Keep: model.Keep{Succeeded: 7, Failed: model.KeepForever},
 			Children: []model.JobKey{{Executor: "app-one", Name: "child"}, {Executor: "app-two", Name: "a/b"}}, Running: true,
 		},
 	}
@@ -90,6 +90,7 @@ func TestBadFiles(t *testing.T) {
 		"no name":              {"jobs:\n- executor: a\n", "import.key_missing", 2},
 		"not a number":         {job + "    timeout: soon\n", "import.number", 5},
 		"number too large":     {job + "    timeout: 99999999999\n", "import.number", 5},
+		"days that are none":   {job + "    keep_days: long\n", "import.keep", 5},
 		"status nobody knows":  {job + "    status: paused\n", "import.one_of", 5},
 		"a list for a text":    {job + "    author: [a]\n", "import.want_text", 5},
 		"a text for the jobs":  {"jobs: none\n", "import.want_list", 1},

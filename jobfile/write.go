@@ -1,6 +1,7 @@
 package jobfile
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -66,6 +67,9 @@ func jobNode(d *model.JobDoc) *yaml.Node {
 	num("timeout", "retry", "retry_delay")
 	add("retry_growing", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(d.RetryGrowing)})
 	num("misfire_after")
+	for _, name := range []string{"keep_days", "keep_failed_days"} {
+		add(name, key(cmp.Or(keep(d, name).String(), keepDefault)))
+	}
 	if d.GlueType.IsScript() {
 		str("glue_remark", "glue_source")
 	}

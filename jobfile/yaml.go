@@ -86,6 +86,20 @@ func readJob(n *yaml.Node) (model.JobDoc, error) {
 			*dst = int(i)
 			return nil
 		}
+		if dst := keep(&d, key); dst != nil {
+			var s string
+			if err := scalar(v, key, &s); err != nil {
+				return err
+			}
+			if s == keepDefault {
+				s = ""
+			}
+			k, ok := model.ParseKeepDays(s)
+			if *dst = k; !ok {
+				return errorAt(v.Line, "import.keep", "Name", key, "Value", s)
+			}
+			return nil
+		}
 		switch key {
 		case "retry_growing":
 			switch v.Value {
@@ -165,6 +179,20 @@ func text(d *model.JobDoc, key string) *string {
 		return &d.GlueSource
 	case "glue_remark":
 		return &d.GlueRemark
+	}
+	return nil
+}
+
+// keepDefault is written for jobs whose runs are kept as long as all.
+const keepDefault = "default"
+
+// keep gives where a key with a number of days goes, nil when it is none of those.
+func keep(d *model.JobDoc, key string) *model.KeepDays {
+	switch key {
+	case "keep_days":
+		return &d.Keep.Succeeded
+	case "keep_failed_days":
+		return &d.Keep.Failed
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (s *Service) ClearRuns(ctx context.Context, actor model.Actor, in ClearInpu
 	}
 	begun := s.now()
 	for s.now().Sub(begun) < clearTime {
-		n, err := s.store.ClearRuns(ctx, c, clearBatch)
+		n, err := s.store.ClearRuns(ctx, c, clearBatch, s.Now())
 		out.Runs += n
 		if out.More = n == clearBatch; err != nil || !out.More {
 			s.noteCleared(ctx, actor, in, out.Runs)

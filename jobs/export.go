@@ -82,7 +82,7 @@ func docOf(j *model.Job, n names) model.JobDoc {
 		Executor: n.apps[j.GroupID], Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
 		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Block: j.Block, GlueType: j.GlueType, Handler: j.Handler, Param: j.Param,
 		GlueSource: j.GlueSource, GlueRemark: j.GlueRemark, TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount,
-		Tags: j.Tags, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing, MisfireAfterSec: j.MisfireAfterSec, Running: j.Status == model.JobRunning,
+		Tags: j.Tags, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing, MisfireAfterSec: j.MisfireAfterSec, Keep: j.Keep, Running: j.Status == model.JobRunning,
 	}
 	d.Children = n.children(j.ChildIDs)
 	return d

@@ -293,6 +293,7 @@ func fieldsOf(d *model.JobDoc) []FieldChange {
 	return []FieldChange{
 		field("author", d.Author), field("alarm_email", d.AlarmEmail), field("schedule_type", string(d.ScheduleType)),
 		field("schedule_conf", d.ScheduleConf), field("misfire", string(d.Misfire)), field("misfire_after", itoa(d.MisfireAfterSec)),
+		field("keep_days", d.Keep.Succeeded.String()), field("keep_failed_days", d.Keep.Failed.String()),
 		field("glue_type", string(d.GlueType)), field("handler", d.Handler), field("param", d.Param), field("glue_source", d.GlueSource),
 		field("glue_remark", d.GlueRemark), field("route", string(d.Route)), field("block", string(d.Block)), field("timeout", itoa(d.TimeoutSec)),
 		field("retry", itoa(d.RetryCount)), field("retry_delay", itoa(d.RetryDelaySec)), field("retry_growing", strconv.FormatBool(d.RetryGrowing)),
@@ -306,7 +307,7 @@ func InputOf(j *model.Job) JobInput {
 		GroupID: j.GroupID, Name: j.Name, Author: j.Author, AlarmEmail: j.AlarmEmail, ScheduleType: j.ScheduleType,
 		ScheduleConf: j.ScheduleConf, Misfire: j.Misfire, Route: j.Route, Handler: j.Handler, Param: j.Param, Block: j.Block,
 		TimeoutSec: j.TimeoutSec, RetryCount: j.RetryCount, RetryDelaySec: j.RetryDelaySec, RetryGrowing: j.RetryGrowing,
-		MisfireAfterSec: j.MisfireAfterSec, GlueType: j.GlueType, GlueSource: j.GlueSource, GlueRemark: j.GlueRemark,
+		MisfireAfterSec: j.MisfireAfterSec, KeepDays: j.Keep.Succeeded, KeepFailedDays: j.Keep.Failed, GlueType: j.GlueType, GlueSource: j.GlueSource, GlueRemark: j.GlueRemark,
 		ChildIDs: j.ChildIDs, Tags: j.Tags, Version: j.Version,
 	}
 }
@@ -330,6 +331,8 @@ func fill(d *model.JobDoc, in *JobInput) {
 	give(d, "retry_delay", &in.RetryDelaySec, d.RetryDelaySec)
 	give(d, "retry_growing", &in.RetryGrowing, d.RetryGrowing)
 	give(d, "misfire_after", &in.MisfireAfterSec, d.MisfireAfterSec)
+	give(d, "keep_days", &in.KeepDays, d.Keep.Succeeded)
+	give(d, "keep_failed_days", &in.KeepFailedDays, d.Keep.Failed)
 	give(d, "tags", &in.Tags, d.Tags)
 	in.Name = d.Name
 }

@@ -27,7 +27,7 @@ func TestPromotion(t *testing.T) {
 	child := from.add(t, func(in *jobs.JobInput) { in.Name = "child" })
 	from.add(t, func(in *jobs.JobInput) {
 		in.Name, in.ChildIDs, in.Param, in.RetryCount, in.RetryDelaySec, in.MisfireAfterSec = "parent", strconv.Itoa(child), "a\n b\n", 3, 7, 60
-		in.Tags = "Pay, nightly"
+		in.Tags, in.KeepDays, in.KeepFailedDays = "Pay, nightly", 7, model.KeepForever
 	})
 	script := from.add(t, func(in *jobs.JobInput) {
 		in.Name, in.GlueType, in.GlueSource, in.GlueRemark = "script", model.GlueShell, "#!/bin/sh\necho $1\n", "first"

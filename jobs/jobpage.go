@@ -184,9 +184,13 @@ func (s *Service) JobEnd(ctx context.Context, actor model.Actor, id int) (JobEnd
 	}
 	w, err := s.store.WaitingRuns(ctx, id, s.now().UnixMilli(), 1)
 	e.RunsMore, e.Planned = e.Runs == mostCounted, w.Total
-	if s.retentionDays > 0 {
-		// The newest run goes with its day, after the days of the retention.
-		e.RunsUntil = model.DayStart(s.Now(), s.retentionDays+1)
+	if err != nil {
+		return e, err
+	}
+	keep, err := s.Keeping(ctx)
+	if days := keep.Longest(); days > 0 {
+		// The newest run goes with its day. Its job's own days go with the job.
+		e.RunsUntil = model.DayStart(s.Now(), int(days)+1)
 	}
 	return e, err
 }

@@ -45,23 +45,20 @@ func (s *Service) SaveReportMail(ctx context.Context, actor model.Actor, m model
 
 func (s *Service) checkReportMail(ctx context.Context, m *model.ReportMail) error {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
-	m.Name, m.Tag, m.Owner = strings.TrimSpace(m.Name), strings.ToLower(strings.TrimSpace(m.Tag)), strings.TrimSpace(m.Owner)
+	m.Name, m.Tag, m.Owner = strings.TrimSpace(m.Name), strings.TrimSpace(m.Tag), strings.TrimSpace(m.Owner)
 	line(bad, "name", m.Name, 100, true)
-	line(bad, "tag", m.Tag, 40, false)
+	line(bad, "tag", m.Tag, 40, false) // before it becomes small: that hides what is no text
+	m.Tag = strings.ToLower(m.Tag)
 	line(bad, "owner", m.Owner, 64, false)
 	known(bad, "kind", m.Kind, slices.Contains([]report.Kind{report.Day, report.Week, report.Month}, report.Kind(m.Kind)))
 	if !clockForm.MatchString(m.At) {
 		bad.AddField("at", "field.clock")
 	}
-	if m.Kind == string(report.Week) {
+	if m.Weekday != 0 || m.Kind == string(report.Week) {
 		whole(bad, "weekday", m.Weekday, 1, 7)
-	} else {
-		m.Weekday = 0
 	}
-	if m.Kind == string(report.Month) {
+	if m.MonthDay != 0 || m.Kind == string(report.Month) {
 		whole(bad, "month_day", m.MonthDay, 1, 28)
-	} else {
-		m.MonthDay = 0
 	}
 	if m.Zone != "" {
 		if _, err := time.LoadLocation(m.Zone); err != nil || m.Zone == "Local" {

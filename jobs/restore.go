@@ -67,6 +67,14 @@ func putBack(in *JobInput, field, value string) bool {
 		return err == nil
 	}
 	switch field {
+	case "keep_days", "keep_failed_days":
+		k, ok := model.ParseKeepDays(value)
+		if ok && field == "keep_days" {
+			in.KeepDays = k
+		} else if ok {
+			in.KeepFailedDays = k
+		}
+		return ok
 	case "schedule_type":
 		in.ScheduleType = model.ScheduleType(value)
 	case "misfire":

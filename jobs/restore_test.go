@@ -16,12 +16,14 @@ func TestOldValuesAreRestored(t *testing.T) {
 	child := w.add(t, nil)
 	id := w.add(t, func(in *jobs.JobInput) {
 		in.Name, in.TimeoutSec, in.Tags, in.Param = "before", 5, "nightly", strings.Repeat("p", 3000)
+		in.KeepDays, in.KeepFailedDays = model.KeepForever, 9
 	})
 	before := w.get(t, id)
 	was := jobs.InputOf(&before)
 	in := was
 	in.Name, in.Author, in.ScheduleType, in.ScheduleConf, in.Route, in.Block, in.Misfire = "after", "else", model.ScheduleFixRate, "60", model.RouteRound, model.BlockDiscard, model.MisfireFireOnce
 	in.TimeoutSec, in.RetryCount, in.RetryGrowing, in.Tags, in.Param, in.ChildIDs = 9, 3, false, "", "short", strconv.Itoa(child)
+	in.KeepDays, in.KeepFailedDays = 3, model.KeepDefault
 	require.NoError(t, w.UpdateJob(t.Context(), admin(), id, in))
 	rows, err := w.AuditOf(t.Context(), admin(), model.AuditJob, int64(id))
 	require.NoError(t, err)

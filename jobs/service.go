@@ -75,7 +75,13 @@ type Store interface {
 	JobsOfSchedules(ctx context.Context, groups []int, confs []string, limit int) ([]model.Job, error)
 	NewestRuns(ctx context.Context, c model.ClearScope, keep int) (int64, error)
 	CountClear(ctx context.Context, c model.ClearScope, limit int) (int, error)
-	ClearRuns(ctx context.Context, c model.ClearScope, limit int) (int, error)
+	ClearRuns(ctx context.Context, c model.ClearScope, limit int, now time.Time) (int, error)
+	RetentionState(ctx context.Context) (model.RetentionState, error)
+	SaveKeep(ctx context.Context, k model.Keep, by string, now time.Time) error
+	AskRetention(ctx context.Context, by string, now time.Time) error
+	KeepOfJobs(ctx context.Context) (map[int]model.Keep, error)
+	RetentionDays(ctx context.Context, since time.Time) ([]model.RetentionDay, error)
+	OldestRun(ctx context.Context) (time.Time, error)
 	SwitchJobs(ctx context.Context, list []model.JobSwitch, status model.JobStatus, now time.Time) ([]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
 	FailingJobs(ctx context.Context, groups []int, limit int) ([]model.FailingJob, error)
@@ -165,6 +171,7 @@ type Service struct {
 
 	system        func(context.Context) (model.System, error)
 	retentionDays int
+	logDays       logDays
 	refused       refusals
 	refusedLogins refusals
 }

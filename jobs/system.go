@@ -20,6 +20,9 @@ func (s *Service) System(ctx context.Context, actor model.Actor) (model.System, 
 			return sys, err
 		}
 	}
+	if sys.Keep, err = s.Keeping(ctx); err != nil {
+		return sys, err
+	}
 	if sys.Nodes, err = s.store.Nodes(ctx); err != nil {
 		return sys, err
 	}

@@ -28,6 +28,9 @@ type JobInput struct {
 	RetryGrowing  bool `json:"retry_growing"` // the wait doubles with each attempt
 	// MisfireAfterSec is how late a fire may be made, 0 = as the center is configured.
 	MisfireAfterSec int `json:"misfire_after"`
+	// KeepDays and KeepFailedDays say for how long its runs are kept.
+	KeepDays       model.KeepDays `json:"keep_days"`
+	KeepFailedDays model.KeepDays `json:"keep_failed_days"`
 
 	GlueType   model.GlueType `json:"glue_type"`
 	GlueSource string         `json:"glue_source"`

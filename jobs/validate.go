@@ -37,7 +37,7 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 		AlarmEmail: strings.TrimSpace(in.AlarmEmail), ScheduleType: in.ScheduleType, ScheduleConf: strings.TrimSpace(in.ScheduleConf),
 		Misfire: in.Misfire, Route: in.Route, Handler: strings.TrimSpace(in.Handler), Param: in.Param, Block: in.Block,
 		TimeoutSec: in.TimeoutSec, RetryCount: in.RetryCount, RetryDelaySec: in.RetryDelaySec, RetryGrowing: in.RetryGrowing,
-		MisfireAfterSec: in.MisfireAfterSec, GlueType: in.GlueType, GlueSource: in.GlueSource,
+		MisfireAfterSec: in.MisfireAfterSec, Keep: model.Keep{Succeeded: in.KeepDays, Failed: in.KeepFailedDays}, GlueType: in.GlueType, GlueSource: in.GlueSource,
 		GlueRemark: strings.TrimSpace(in.GlueRemark), Tags: checkTags(in.Tags, bad),
 	}
 	if old != nil {
@@ -74,6 +74,8 @@ func (s *Service) checkJob(ctx context.Context, actor model.Actor, in JobInput, 
 	between(bad, "retry", j.RetryCount, maxRetries)
 	between(bad, "retry_delay", j.RetryDelaySec, model.MaxRetryDelaySec)
 	between(bad, "misfire_after", j.MisfireAfterSec, maxMisfireSec)
+	keepRange(bad, "keep_days", j.Keep.Succeeded)
+	keepRange(bad, "keep_failed_days", j.Keep.Failed)
 	if err := s.checkChildren(ctx, actor, j, in.ChildIDs, old, bad); err != nil {
 		return nil, err
 	}
@@ -293,6 +295,13 @@ func lines(bad *model.Error, field, text string, limit int) {
 func known(bad *model.Error, field, value string, ok bool) {
 	if !ok {
 		bad.AddField(field, "field.unknown_value", "Value", value)
+	}
+}
+
+// keepRange checks a number of days.
+func keepRange(bad *model.Error, field string, k model.KeepDays) {
+	if !k.Valid() {
+		bad.AddField(field, "field.range", "Min", 0, "Max", model.MaxKeepDays)
 	}
 }
 

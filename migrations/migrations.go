@@ -141,10 +141,11 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	lists := goose.NewGoMigration(16, &goose.GoFunc{RunDB: addCarillonColumns(engine, listColumns(), nil)}, nil)
 	nodes := goose.NewGoMigration(19, &goose.GoFunc{RunDB: addCarillonColumns(engine, nodeColumns(), nil)}, nil)
 	zones := goose.NewGoMigration(21, &goose.GoFunc{RunDB: addCarillonColumns(engine, zoneColumns(), nil)}, nil)
+	keep := goose.NewGoMigration(20, &goose.GoFunc{RunDB: addRetention(engine)}, nil)
 	counts := goose.NewGoMigration(22, &goose.GoFunc{RunDB: addCarillonColumns(engine, nil, countIndexes())}, nil)
 	ended := goose.NewGoMigration(23, &goose.GoFunc{RunDB: addCarillonColumns(engine, nil, endedIndexes())}, nil)
 	quiet := goose.NewGoMigration(25, &goose.GoFunc{RunDB: settleOldAlarms}, nil)
 	own := goose.NewGoMigration(26, &goose.GoFunc{RunDB: addCarillonColumns(engine, ownPasswordColumns(), nil)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, counts, ended, quiet, own))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, keep, counts, ended, quiet, own))
 }

@@ -40,7 +40,7 @@ func TestFreshAndAgain(t *testing.T) {
 		require.ErrorIs(t, migrations.Check(t.Context(), db, engine), migrations.ErrPending)
 		n, err := migrations.Up(t.Context(), db, engine, quiet())
 		require.NoError(t, err)
-		require.Equal(t, 25, n)
+		require.Equal(t, 26, n)
 		n, err = migrations.Up(t.Context(), db, engine, quiet())
 		require.NoError(t, err)
 		require.Zero(t, n, "re-run is harmless")
@@ -70,7 +70,25 @@ func TestManyNodesStartAtOnce(t *testing.T) {
 		for n := range total {
 			sum += n
 		}
-		require.Equal(t, 25, sum, "each migration was applied once")
+		require.Equal(t, 26, sum, "each migration was applied once")
+	})
+}
+
+// TestAGapIsFilled: a database that was made before a migration with a smaller number came.
+func TestAGapIsFilled(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB, engine string) {
+		_, err := migrations.Up(t.Context(), db, engine, quiet())
+		require.NoError(t, err)
+		for _, q := range []string{`DELETE FROM carillon_schema WHERE version_id = 20`, `DROP TABLE carillon_retention`} {
+			_, err = db.Exec(q)
+			require.NoError(t, err)
+		}
+		require.ErrorIs(t, migrations.Check(t.Context(), db, engine), migrations.ErrPending)
+		n, err := migrations.Up(t.Context(), db, engine, quiet())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		_, err = db.Exec(`UPDATE carillon_retention SET keep_days = 1 WHERE id = 1`)
+		require.NoError(t, err)
 	})
 }
 
@@ -100,7 +118,7 @@ func TestAfterACrashInTheMiddle(t *testing.T) {
 		require.NoError(t, err)
 		n, err := migrations.Up(t.Context(), db, engine, quiet())
 		require.NoError(t, err)
-		require.Equal(t, 25, n)
+		require.Equal(t, 26, n)
 		_, err = db.Exec(`UPDATE xxl_job_info SET carillon_reason = NULL`)
 		require.NoError(t, err, "the missing column is there")
 		var kept int

@@ -56,7 +56,7 @@ func AuditActions() []string {
 		"executor.add", "executor.edit", "executor.delete", "executor.drain", "executor.take", "executor.ping",
 		"user.add", "user.edit", "user.disable", "user.enable", "user.delete",
 		"incident.ack", "incident.mute", "incident.comment", "alarm.rule", "alarm.channel", "alarm.test", "report.mail", "report.send",
-		"audit.read",
+		"retention.edit", "retention.run", "audit.read",
 	}
 }
 

@@ -59,6 +59,7 @@ type Job struct {
 	// MisfireAfterSec is how late a fire may be made, in seconds; 0 = as the
 	// center is configured. Later ones fall under the misfire strategy.
 	MisfireAfterSec int
+	Keep            Keep // for how long its runs are kept, where not as all
 
 	GlueType       GlueType
 	GlueSource     string // not loaded by list queries

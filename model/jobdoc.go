@@ -23,6 +23,7 @@ type JobDoc struct {
 
 	TimeoutSec, RetryCount, RetryDelaySec, MisfireAfterSec int
 	RetryGrowing                                           bool
+	Keep                                                   Keep
 
 	Children []JobKey
 	Running  bool

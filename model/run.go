@@ -150,6 +150,10 @@ func (r *Run) Open() bool {
 	return false
 }
 
+// InProgress reports whether a node of the center has to do with the run: it is open, and
+// no row of a Java admin.
+func (r *Run) InProgress() bool { return r.Open() && r.Phase != PhaseForeign }
+
 // DurationMS is the time from acceptance to the callback, or -1 while unknown.
 func (r *Run) DurationMS() int64 {
 	start := r.AcceptedMS

@@ -5,15 +5,14 @@ import "time"
 // System is what administrators see of a running center. What is counted in memory is of
 // the node that was asked.
 type System struct {
-	Node     string // the node that was asked
-	Nodes    []Node
-	Loops    []LoopState // of this node
-	Work     NodeWork    // of this node
-	Database Database
-	Settings []Setting // of this node
-	Token    TokenState
-	// RetentionDays is for how long runs are kept, 0 = for ever.
-	RetentionDays             int
+	Node                      string // the node that was asked
+	Nodes                     []Node
+	Loops                     []LoopState // of this node
+	Work                      NodeWork    // of this node
+	Database                  Database
+	Settings                  []Setting // of this node
+	Token                     TokenState
+	Keep                      Keep // for how long runs are kept
 	Version, Build, GoVersion string
 }
 

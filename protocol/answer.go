@@ -16,6 +16,9 @@ type Answer struct {
 	Value any // nil, or anything that marshals
 	Said  *Said
 	About *About // of an executor, on /beat
+	// LogDays, of a center to our SDK on a registration, is for how many days logs of runs are
+	// wanted at most; 0 = for ever, nil = nothing is said.
+	LogDays *int
 }
 
 // OK answers success with an optional value.
@@ -44,10 +47,10 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 }
 
 func ownOf(a Answer) *Own {
-	if a.Said == nil && a.About == nil {
+	if a.Said == nil && a.About == nil && a.LogDays == nil {
 		return nil
 	}
-	return &Own{Said: a.Said, About: a.About}
+	return &Own{Said: a.Said, About: a.About, LogDays: a.LogDays}
 }
 
 // Reply is an answer as it was read: the value stays raw.
@@ -57,6 +60,8 @@ type Reply struct {
 	Value json.RawMessage // nil when missing or null
 	Said  *Said           // of our SDK
 	About *About          // of our SDK, on /beat
+	// LogDays is of our center on a registration; nil = it says nothing.
+	LogDays *int
 }
 
 // ParseReply reads an answer of any known executor or center: an object with
@@ -88,7 +93,7 @@ func ParseReply(body []byte) (Reply, error) {
 		return Reply{}, errors.New("answer has no code")
 	}
 	own := readOwn(w.Own)
-	r := Reply{Code: number(*w.Code), Msg: text(w.Msg), Value: w.Data, Said: own.Said, About: own.About}
+	r := Reply{Code: number(*w.Code), Msg: text(w.Msg), Value: w.Data, Said: own.Said, About: own.About, LogDays: own.LogDays}
 	if len(r.Value) == 0 || string(r.Value) == "null" {
 		r.Value = w.Content
 	}

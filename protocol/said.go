@@ -22,6 +22,9 @@ type Own struct {
 	// About is what an executor says of itself: with each beat all of it, in its answer to
 	// /beat how much it has to do.
 	About *About `json:"about,omitempty"`
+	// LogDays is in the answer of a center to a registration of our SDK: for how many days
+	// logs of runs are wanted at most, 0 = for ever.
+	LogDays *int `json:"logDays,omitempty"`
 }
 
 // About is what our SDK says of its process. Other executors say nothing of the kind.

@@ -98,7 +98,18 @@ func (m *memory) calls() []model.LastCall {
 }
 
 func (m *memory) DeleteAuditBefore(context.Context, time.Time, int) (int, error) { return 0, nil }
-func (m *memory) DeleteRunsBefore(context.Context, time.Time, int) (int, error)  { return 0, nil }
+func (m *memory) RetentionState(context.Context) (model.RetentionState, error) {
+	return model.RetentionState{}, m.err()
+}
+func (m *memory) NoteRetention(context.Context, model.RetentionState) error       { return m.err() }
+func (m *memory) AddRemoved(context.Context, time.Time, model.RetentionDay) error { return m.err() }
+func (m *memory) KeepOfJobs(context.Context) (map[int]model.Keep, error)          { return nil, m.err() }
+func (m *memory) HeldRuns(context.Context) (map[int64]bool, error)                { return nil, m.err() }
+func (m *memory) ForgetJobs(context.Context, time.Time) error                     { return m.err() }
+func (m *memory) ForgetRetentionDays(context.Context, time.Time) error            { return m.err() }
+func (m *memory) RetireRuns(context.Context, model.RunCursor, time.Time, model.Retention, map[int64]bool, time.Time, int) (model.Bite, error) {
+	return model.Bite{End: true}, m.err()
+}
 func (m *memory) AddShards(context.Context, *model.Run, int, time.Time) (bool, error) {
 	return true, m.err()
 }

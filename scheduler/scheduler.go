@@ -31,6 +31,8 @@ type Scheduler struct {
 	fetch *loop.Loop
 	loops []*loop.Loop // planning first
 
+	retention *upkeep.Retention
+
 	fatal     chan error
 	mu        sync.Mutex // start and stop, one at a time
 	started   bool
@@ -69,6 +71,7 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 	adopt := &loop.Loop{Name: "takeover", Every: time.Second, Nudge: make(chan struct{}, 1), Body: take.Adopt, Nudged: take.Adopt}
 	s.node.Gone = adopt.Wake
 	keep := &upkeep.Upkeep{Store: store, Cfg: cfg, Leads: s.node.Leads}
+	s.retention = &upkeep.Retention{Store: store, Cfg: cfg, Leads: s.node.Leads, Busy: func() bool { return s.disp.Load().Over > 0 }}
 	jitter := func(d time.Duration) time.Duration { return rand.N(d) }
 	s.loops = []*loop.Loop{
 		{Name: "plan", Every: time.Second, Phase: 300 * time.Millisecond, Body: planner.Plan},
@@ -89,7 +92,7 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 		settling,
 		{Name: "lost", Every: 2 * time.Second, Body: lost.Check},
 		{Name: "registry", Every: 10 * time.Second, Body: keep.SweepRegistry, Jitter: jitter},
-		{Name: "retention", Every: 10 * time.Minute, Body: keep.Retention, Jitter: jitter},
+		{Name: "retention", Every: upkeep.RetentionTick, Body: s.retention.Tick, Jitter: jitter},
 		{Name: "figures", Every: 20 * time.Second, Body: keep.Figures, Jitter: jitter},
 	}
 	return s
@@ -262,11 +265,14 @@ func (s *Scheduler) Complete(ctx context.Context, list []model.Handled) ([]model
 // Stats are the numbers of one node.
 type Stats struct {
 	dispatch.Stats
-	Loops []loop.Liveness
+	Loops     []loop.Liveness
+	Retention upkeep.RetentionStats
 }
 
 // Stats tells what the node does.
-func (s *Scheduler) Stats() Stats { return Stats{Stats: s.disp.Stats(), Loops: s.Liveness()} }
+func (s *Scheduler) Stats() Stats {
+	return Stats{Stats: s.disp.Stats(), Loops: s.Liveness(), Retention: s.retention.Stats()}
+}
 
 // Liveness says for every loop when it last succeeded.
 func (s *Scheduler) Liveness() []loop.Liveness {

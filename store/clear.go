@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -47,18 +48,20 @@ func (s *Store) CountClear(ctx context.Context, c model.ClearScope, limit int) (
 }
 
 // ClearRuns removes ended runs of a scope, at most limit, and says how many.
-func (s *Store) ClearRuns(ctx context.Context, c model.ClearScope, limit int) (int, error) {
+func (s *Store) ClearRuns(ctx context.Context, c model.ClearScope, limit int, now time.Time) (int, error) {
 	where, args := s.clearWhere(c)
 	removed := 0
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		removed = 0
-		ids, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE 1 = 1`+where+` ORDER BY id LIMIT ?`, append(args, limit)...)
-		if err != nil || len(ids) == 0 {
+		runs, err := s.spentRuns(ctx, tx, `WHERE 1 = 1`+where+` ORDER BY id LIMIT ?`, append(args, limit)...)
+		if err != nil || len(runs) == 0 {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
-		removed = len(ids)
-		return err
+		removed = len(runs)
+		if err := s.removeRuns(ctx, tx, runs); err != nil {
+			return err
+		}
+		return s.addRemoved(ctx, tx, now, model.RetentionDay{ByHand: int64(removed)})
 	})
 	return removed, err
 }

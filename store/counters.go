@@ -121,9 +121,6 @@ func (s *Store) OldestRun(ctx context.Context) (time.Time, error) {
 	return at, err
 }
 
-// RemovedUntil says up to when runs may have been removed.
-func (s *Store) RemovedUntil(context.Context) (time.Time, error) { return time.Time{}, nil }
-
 // jobsOf narrows a column with job ids to the jobs of an owner or with a tag.
 func jobsOf(column string, f model.CounterFilter) (where string, args []any) {
 	if f.Owner != "" {

@@ -15,7 +15,7 @@ const jobColumns = `id, job_group, job_desc, add_time, update_time, author, alar
 	executor_block_strategy, executor_timeout, executor_fail_retry_count, glue_type, glue_remark, glue_updatetime,
 	child_jobid, trigger_status, trigger_last_time, trigger_next_time,
 	carillon_condition, carillon_reason, carillon_version,
-	carillon_retry_delay, carillon_retry_growing, carillon_misfire_after, carillon_turn`
+	carillon_retry_delay, carillon_retry_growing, carillon_misfire_after, carillon_turn, carillon_keep_days, carillon_keep_failed_days`
 
 const jobWithSource = jobColumns + `, glue_source`
 
@@ -27,7 +27,7 @@ func (s *Store) jobTargets(j *model.Job, withSource bool) []any {
 		nz(&j.Block), &j.TimeoutSec, &j.RetryCount, &j.GlueType, nz(&j.GlueRemark), s.scanTime(&j.GlueUpdateTime),
 		nz(&j.ChildIDs), &j.Status, &j.LastMS, &j.NextMS,
 		nz(&j.Condition), nz(&j.ConditionReason), nz(&j.Version),
-		nz(&j.RetryDelaySec), flag(&j.RetryGrowing), nz(&j.MisfireAfterSec), nz(&j.Turn),
+		nz(&j.RetryDelaySec), flag(&j.RetryGrowing), nz(&j.MisfireAfterSec), nz(&j.Turn), keepTarget{&j.Keep.Succeeded}, keepTarget{&j.Keep.Failed},
 	}
 	if withSource {
 		dst = append(dst, nz(&j.GlueSource))
@@ -144,7 +144,7 @@ func (s *Store) jobValues(j *model.Job) []any {
 	return []any{
 		j.GroupID, j.Name, j.Author, j.AlarmEmail, j.ScheduleType, j.ScheduleConf, j.Misfire, j.Route, j.Handler, j.Param,
 		j.Block, j.TimeoutSec, j.RetryCount, j.ChildIDs, s.dt(j.UpdateTime),
-		null(j.RetryDelaySec), null(j.RetryGrowing), null(j.MisfireAfterSec),
+		null(j.RetryDelaySec), null(j.RetryGrowing), null(j.MisfireAfterSec), keepValue(j.Keep.Succeeded), keepValue(j.Keep.Failed),
 	}
 }
 
@@ -156,7 +156,7 @@ func (s *Store) InsertJob(ctx context.Context, j *model.Job) (int, error) {
 		res, err := tx.ExecContext(ctx, `INSERT INTO xxl_job_info (job_group, job_desc, author, alarm_email, schedule_type, schedule_conf,
 			misfire_strategy, executor_route_strategy, executor_handler, executor_param, executor_block_strategy, executor_timeout,
 			executor_fail_retry_count, child_jobid, update_time,
-			carillon_retry_delay, carillon_retry_growing, carillon_misfire_after, add_time, glue_type, glue_source, glue_remark, glue_updatetime,
+			carillon_retry_delay, carillon_retry_growing, carillon_misfire_after, carillon_keep_days, carillon_keep_failed_days, add_time, glue_type, glue_source, glue_remark, glue_updatetime,
 			trigger_status, trigger_last_time, trigger_next_time, carillon_version)
 			VALUES (`+marks(len(args))+`, 0, 0, 0, 1)`, args...)
 		if err != nil {
@@ -188,7 +188,7 @@ func (s *Store) UpdateJob(ctx context.Context, j *model.Job, reschedule, newSour
 		set := `job_group = ?, job_desc = ?, author = ?, alarm_email = ?, schedule_type = ?, schedule_conf = ?, misfire_strategy = ?,
 			executor_route_strategy = ?, executor_handler = ?, executor_param = ?, executor_block_strategy = ?, executor_timeout = ?,
 			executor_fail_retry_count = ?, child_jobid = ?, update_time = ?,
-			carillon_retry_delay = ?, carillon_retry_growing = ?, carillon_misfire_after = ?, carillon_version = COALESCE(carillon_version, 0) + 1`
+			carillon_retry_delay = ?, carillon_retry_growing = ?, carillon_misfire_after = ?, carillon_keep_days = ?, carillon_keep_failed_days = ?, carillon_version = COALESCE(carillon_version, 0) + 1`
 		args := s.jobValues(j)
 		if newSource {
 			set += `, glue_source = ?, glue_remark = ?, glue_updatetime = ?`

@@ -446,9 +446,6 @@ func TestRunPages(t *testing.T) {
 		require.Len(t, recent, 2)
 		require.Equal(t, []int64{ids[4], ids[5], ids[6]}, []int64{recent[j.ID][0].ID, recent[j.ID][1].ID, recent[j.ID][2].ID})
 		require.Equal(t, last.ID, recent[other.ID][0].ID)
-		n, err := st.DeleteRunsBefore(ctx, t0.Add(time.Hour), 100)
-		require.NoError(t, err)
-		require.Zero(t, n, "open runs stay")
 	})
 }
 

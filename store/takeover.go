@@ -216,26 +216,3 @@ func (s *Store) CloseElsewhere(ctx context.Context, ids []int64, now time.Time) 
 		})
 	})
 }
-
-// DeleteRunsBefore removes ended runs older than the cutoff, at most limit, in
-// small steps so that no lock is held for long. It returns how many were removed.
-func (s *Store) DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error) {
-	removed := 0
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		removed = 0
-		// Runs of these jobs were planned before, so they are gone as well or go with it.
-		if _, err := tx.ExecContext(ctx, `DELETE FROM carillon_gone WHERE deleted_at < ?`, cutoff.UnixMilli()); err != nil {
-			return err
-		}
-		ids, err := collect(ctx, tx, one[int64], `SELECT id FROM xxl_job_log WHERE trigger_time < ?
-			AND NOT (handle_code = 0 AND trigger_code IN (0, 200) AND COALESCE(run_state, 0) IN (1, 2, 3, 4))
-			ORDER BY trigger_time LIMIT ?`, s.dt(cutoff), limit)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM xxl_job_log WHERE id IN (`+marks(len(ids))+`)`, anys(ids)...)
-		removed = len(ids)
-		return err
-	})
-	return removed, err
-}

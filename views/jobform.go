@@ -53,7 +53,7 @@ func JobFields() []string {
 	return []string{
 		"group", "name", "author", "tags", "alarm_email", "schedule_type", "schedule_conf", "seconds", "zone", "misfire",
 		"glue_type", "handler", "glue_source", "glue_remark", "param", "route", "child_ids", "block", "misfire_after", "timeout", "retry",
-		"retry_delay", "retry_wait",
+		"retry_delay", "retry_wait", "keep_days", "keep_failed_days",
 	}
 }
 
@@ -148,6 +148,8 @@ func (v JobForm) folds() []fold {
 			{"retry_delay", v.T("form.sum_retry_delay", "N", "%"), "0", "retry"}, {"retry_wait", "%", RetryFixed, "retry"}}},
 		{"children", []string{"child_ids"}, []sum{as("child_ids")}},
 		{"alarm", []string{"alarm_email"}, []sum{as("alarm_email")}},
+		{"keep", []string{"keep_days", "keep_failed_days"}, []sum{
+			{"keep_days", v.T("form.sum_keep", "N", "%"), "", ""}, {"keep_failed_days", v.T("form.sum_keep_failed", "N", "%"), "", ""}}},
 	}
 }
 

@@ -243,6 +243,14 @@ func (v JobView) allSettings() []setting {
 		lines := strings.Count(strings.TrimRight(j.GlueSource, "\n"), "\n") + 1
 		all = append(all, setting{v.T("form.source"), v.L.N("jobpage.lines", lines), false})
 	}
+	for _, keep := range []struct {
+		label string
+		days  model.KeepDays
+	}{{"form.keep_days", j.Keep.Succeeded}, {"form.keep_failed_days", j.Keep.Failed}} {
+		if keep.days != model.KeepDefault {
+			all = append(all, setting{v.T(keep.label), v.keepText(keep.days), false})
+		}
+	}
 	if j.AlarmEmail != "" {
 		all = append(all, setting{v.T("form.alarm"), j.AlarmEmail, false})
 	}

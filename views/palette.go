@@ -84,6 +84,9 @@ func (v *Palette) places() (out []PaletteItem) {
 	if v.Actor.MaySomewhere(model.LevelEdit) {
 		out = append(out, PaletteItem{"plus", v.T("jobs.add"), "", v.URL("/jobs/new")})
 	}
+	if v.Admin {
+		out = append(out, PaletteItem{"trash", v.T("retention.title"), "", v.URL("/retention")})
+	}
 	return append(out,
 		PaletteItem{"clock-play", v.T("palette.failing"), "", v.URL("/jobs", "status", "failing")},
 		PaletteItem{"list-details", v.T("palette.failed_today"), "", v.URL("/runs", "status", "failed", "preset", "today")},

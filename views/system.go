@@ -96,10 +96,7 @@ func (v System) latency() string {
 }
 
 func (v System) retention() string {
-	if v.RetentionDays == 0 {
-		return v.T("system.retention_none")
-	}
-	return v.L.N("system.retention", v.RetentionDays)
+	return v.keepBoth(v.Keep)
 }
 
 func (v System) until() string { return i18n.DateTime(v.Token.PreviousUntil.In(v.Now.Location())) }

@@ -24,6 +24,7 @@ import (
 // Service is what the calls need from the use cases; jobs.Service has it.
 type Service interface {
 	Register(ctx context.Context, reg model.Registration) error
+	LogDays(ctx context.Context) (model.KeepDays, error)
 	Deregister(ctx context.Context, reg model.Registration) error
 	Job(ctx context.Context, actor model.Actor, id int) (model.Job, error)
 	AddJob(ctx context.Context, actor model.Actor, in jobs.JobInput) (int, error)

@@ -10,22 +10,39 @@ import (
 	"github.com/carillon-scheduler/carillon/protocol"
 )
 
+// registry takes a beat. An executor of our SDK is told for how long logs are wanted.
 func (a *API) registry(ctx context.Context, body []byte) (protocol.Answer, error) {
-	return a.withRegistration(ctx, body, a.Service.Register)
+	reg, err := registration(body)
+	if err == nil {
+		err = a.Service.Register(ctx, reg)
+	}
+	answer := protocol.OK(nil)
+	if err != nil || reg.Report == nil {
+		return answer, err
+	}
+	days, err := a.Service.LogDays(ctx)
+	if err != nil { // the beat counts all the same
+		a.Logger.Warn("executors are not told for how long logs are wanted", "error", err)
+		return answer, nil
+	}
+	answer.LogDays = new(max(0, int(days)))
+	return answer, nil
 }
 
 func (a *API) registryRemove(ctx context.Context, body []byte) (protocol.Answer, error) {
-	return a.withRegistration(ctx, body, a.Service.Deregister)
+	reg, err := registration(body)
+	if err == nil {
+		err = a.Service.Deregister(ctx, reg)
+	}
+	return protocol.OK(nil), err
 }
 
-func (a *API) withRegistration(ctx context.Context, body []byte, do func(context.Context, model.Registration) error) (protocol.Answer, error) {
+func registration(body []byte) (model.Registration, error) {
 	var in protocol.Registry
 	if err := decode(body, &in); err != nil {
-		return protocol.Answer{}, err
+		return model.Registration{}, err
 	}
-	reg := model.Registration{Group: in.Group, Key: in.Key, Address: in.Value, Report: ReportOf(protocol.ReadAbout(in.Own))}
-	err := do(ctx, reg)
-	return protocol.OK(nil), err
+	return model.Registration{Group: in.Group, Key: in.Key, Address: in.Value, Report: ReportOf(protocol.ReadAbout(in.Own))}, nil
 }
 
 // callback stores results before it answers. When the database is away the

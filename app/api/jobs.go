@@ -37,9 +37,11 @@ type jobBody struct {
 	Block        *model.BlockStrategy   `json:"executorBlockStrategy"`
 	TimeoutSec   *int64                 `json:"executorTimeout"`
 	RetryCount   *int64                 `json:"executorFailRetryCount"`
-	RetryDelay   *int64                 `json:"retryDelay"`   // seconds; ours
-	RetryGrowing *bool                  `json:"retryGrowing"` // ours
-	MisfireAfter *int64                 `json:"misfireAfter"` // seconds; ours
+	RetryDelay   *int64                 `json:"retryDelay"`     // seconds; ours
+	RetryGrowing *bool                  `json:"retryGrowing"`   // ours
+	MisfireAfter *int64                 `json:"misfireAfter"`   // seconds; ours
+	KeepDays     *int64                 `json:"keepDays"`       // days, 0 = for ever, -1 = as all; ours
+	KeepFailed   *int64                 `json:"keepFailedDays"` // the same
 	GlueType     *model.GlueType        `json:"glueType"`
 	GlueSource   *string                `json:"glueSource"`
 	GlueRemark   *string                `json:"glueRemark"`
@@ -166,12 +168,25 @@ func (in *jobBody) fill(job *jobs.JobInput) {
 	number(&job.RetryCount, in.RetryCount)
 	number(&job.RetryDelaySec, in.RetryDelay)
 	number(&job.MisfireAfterSec, in.MisfireAfter)
+	days(&job.KeepDays, in.KeepDays)
+	days(&job.KeepFailedDays, in.KeepFailed)
 	set(&job.RetryGrowing, in.RetryGrowing)
 }
 
 func number(dst *int, v *int64) {
 	if v != nil {
 		*dst = clamp(*v)
+	}
+}
+
+// days reads for how long runs are kept: -1 takes an own value away.
+func days(dst *model.KeepDays, v *int64) {
+	switch {
+	case v == nil:
+	case *v == -1:
+		*dst = model.KeepDefault
+	default:
+		*dst = model.KeepDaysOf(int(max(-2, min(*v, model.MaxKeepDays+1))))
 	}
 }
 

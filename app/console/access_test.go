@@ -77,6 +77,8 @@ func rules() map[string]rule {
 		"POST /incidents/:id/ack": {object: "incident", level: operate}, "POST /incidents/:id/mute": {object: "incident", level: operate, form: "for=1h"},
 		"POST /incidents/:id/comment": {object: "incident", level: operate, form: "comment=x"},
 
+		"GET /retention": admin, "POST /retention": {admin: true, form: "keep_days=7"}, "GET /retention/run": admin, "POST /retention/run": admin,
+
 		"GET /alarms": admin, "POST /alarms/test": {admin: true, form: "address=x"},
 		"GET /alarms/rules/new": admin, "POST /alarms/rules": {admin: true, form: "scope=default&severity=info"},
 		"GET /alarms/rules/:id/edit": {admin: true, object: "alarm-rule"}, "POST /alarms/rules/:id": {admin: true, object: "alarm-rule", form: "scope=tag"},

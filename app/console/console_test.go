@@ -189,6 +189,8 @@ func TestPages(t *testing.T) {
 		{"/users/2/sessions", admin, 200, []string{"#session-row", "Firefox · Linux", "10.0.0.9"}, nil},
 		{"/users/sessions", admin, 200, []string{"#session-row", "admin"}, nil},
 		{"/users/sessions", olga, 403, nil, []string{"#session-row"}},
+		{"/retention", admin, 200, []string{"#retention-now", "#removed"}, nil},
+		{"/retention", olga, 403, nil, []string{"#retention-now"}},
 		{"/audit", admin, 200, []string{"#audit-row", "Exchange rates", "#changes", "Retries", "#refused", "10.0.0.9"}, nil},
 		{"/audit", olga, 403, nil, []string{"#audit-row"}},
 		{"/profile", olga, 200, []string{"#profile-form", "#session-row"}, nil},

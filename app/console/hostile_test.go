@@ -94,7 +94,7 @@ func typedForms() map[string]typed {
 		"group": {kind: choice, must: true}, "name": {kind: free, max: 255, must: true}, "author": {kind: free, max: 64, must: true},
 		"alarm_email": {kind: strict, max: 255}, "tags": {kind: strict, max: 64}, "child_ids": {kind: strict}, "schedule_type": {kind: choice},
 		"schedule_conf": {kind: strict, max: 128, must: true},
-		"zone":          {kind: choice, at: "schedule_conf"}, "seconds": {kind: number, must: true, with: "schedule_type=FIX_RATE"}, "misfire": {kind: choice}, "misfire_after": {kind: number},
+		"zone":          {kind: choice, at: "schedule_conf"}, "seconds": {kind: number, must: true, with: "schedule_type=FIX_RATE"}, "misfire": {kind: choice}, "misfire_after": {kind: number}, "keep_days": {kind: number}, "keep_failed_days": {kind: number},
 		"route": {kind: choice}, "block": {kind: choice}, "glue_type": {kind: choice}, "handler": {kind: free, max: 255, must: true},
 		"param": {kind: free, max: 65535, code: true}, "timeout": {kind: number}, "retry": {kind: number}, "retry_delay": {kind: number}, "retry_wait": {kind: choice},
 		"glue_source": {kind: free, max: 4 << 20, code: true, must: true, with: "glue_type=GLUE_SHELL&glue_remark=first"},
@@ -174,6 +174,9 @@ func typedForms() map[string]typed {
 		"POST /reports/mails/:id":        {object: "report-mail", form: "name=r&kind=day&at=08:00&to=a@example.org", fields: map[string]field{"name": reportMail["name"]}},
 		"POST /reports/mails/:id/delete": {object: "report-mail"},
 		"POST /reports/mails/:id/send":   {object: "report-mail", form: "address=nobody", fields: map[string]field{"address": {kind: beside}}},
+
+		"POST /retention":     {form: "keep_days=7&keep_failed_days=30", fields: map[string]field{"keep_days": {kind: number}, "keep_failed_days": {kind: number}, "sure": {kind: beside}}},
+		"POST /retention/run": {},
 
 		"POST /alarms/test":                {form: "address=nobody", fields: map[string]field{"address": {kind: beside}, "channel": {kind: beside}}},
 		"POST /alarms/rules":               {page: "/alarms/rules/new", form: "name=rNEW&scope=tag&tag=pay&severity=warning&mails=a@example.org", fields: alarmRule},

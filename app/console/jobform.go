@@ -21,6 +21,7 @@ func formOf(in jobs.JobInput) map[string]string {
 		"handler": in.Handler, "param": in.Param, "block": string(in.Block), "timeout": strconv.Itoa(in.TimeoutSec),
 		"retry": strconv.Itoa(in.RetryCount), "glue_type": string(in.GlueType), "glue_source": in.GlueSource,
 		"retry_delay": strconv.Itoa(in.RetryDelaySec), "retry_wait": retryWait(in.RetryGrowing), "misfire_after": strconv.Itoa(in.MisfireAfterSec),
+		"keep_days": in.KeepDays.String(), "keep_failed_days": in.KeepFailedDays.String(),
 		"glue_remark": in.GlueRemark, "child_ids": in.ChildIDs, "tags": shownTags(in.Tags), "version": strconv.FormatInt(in.Version, 10),
 	}
 	switch in.ScheduleType {
@@ -85,6 +86,13 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		}
 		return n
 	}
+	days := func(name string) model.KeepDays {
+		k, ok := model.ParseKeepDays(get(name))
+		if !ok {
+			bad.AddField(name, "field.number")
+		}
+		return k
+	}
 	version, err := strconv.ParseInt(get("version"), 10, 64)
 	if err != nil {
 		version = -1 // a conflict with whatever is stored
@@ -95,7 +103,8 @@ func bindJob(r *request) (in jobs.JobInput, values map[string]string, bad *model
 		Misfire: model.MisfireStrategy(get("misfire")), Route: model.RouteStrategy(get("route")),
 		Handler: get("handler"), Param: get("param"), Block: model.BlockStrategy(get("block")),
 		TimeoutSec: number("timeout"), RetryCount: number("retry"), RetryDelaySec: number("retry_delay"),
-		RetryGrowing: get("retry_wait") == views.RetryGrowing, MisfireAfterSec: number("misfire_after"), GlueType: model.GlueType(get("glue_type")),
+		RetryGrowing: get("retry_wait") == views.RetryGrowing, MisfireAfterSec: number("misfire_after"),
+		KeepDays: days("keep_days"), KeepFailedDays: days("keep_failed_days"), GlueType: model.GlueType(get("glue_type")),
 		GlueSource: get("glue_source"), GlueRemark: get("glue_remark"), ChildIDs: get("child_ids"), Tags: get("tags"), Version: version,
 	}
 	if wait := get("retry_wait"); wait != "" && wait != views.RetryGrowing && wait != views.RetryFixed {

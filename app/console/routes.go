@@ -181,6 +181,10 @@ func (c *Console) table() []route {
 		{post, "/users/:id/sessions/end", admins, c.userSessionEnd},
 
 		{get, "/system", admins, c.system},
+		{get, "/retention", admins, c.retention},
+		{post, "/retention", admins, c.retentionSave},
+		{get, "/retention/run", admins, c.retentionRunForm},
+		{post, "/retention/run", admins, c.retentionRun},
 		{get, "/audit", admins, c.auditList},
 		{get, "/audit/export", admins, c.auditExport},
 		{get, "/*", users, c.notFound},

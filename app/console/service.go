@@ -44,6 +44,10 @@ type Service interface {
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
 	FindJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.Job, int, error)
 	CountClear(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
+	Retention(ctx context.Context, actor model.Actor) (jobs.RetentionPage, error)
+	CountRetention(ctx context.Context, actor model.Actor, own model.Keep) (jobs.RetentionLoss, error)
+	SaveRetention(ctx context.Context, actor model.Actor, own model.Keep) error
+	StartRetention(ctx context.Context, actor model.Actor) error
 	ClearRuns(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	SwitchMany(ctx context.Context, actor model.Actor, ids []int, status model.JobStatus) ([]jobs.BatchItem, error)
 	CheckChange(ctx context.Context, actor model.Actor, c jobs.JobChange) (jobs.JobChange, error)

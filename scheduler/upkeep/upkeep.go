@@ -12,10 +12,7 @@ import (
 
 // Store is what the upkeep needs from the database.
 type Store interface {
-	DeleteRunsBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
-	DeleteAuditBefore(ctx context.Context, cutoff time.Time, limit int) (int, error)
-	RemoveIncidents(ctx context.Context, cutoff time.Time, limit int) (int, error)
-	ForgetAddresses(ctx context.Context, beforeMS int64) error
+	RetentionStore
 	SweepRegistry(ctx context.Context, aliveSince, now time.Time) (int, error)
 
 	JobsOfNewRuns(ctx context.Context, after int64, most int) (jobs []int, newest int64, err error)
@@ -36,53 +33,6 @@ type Upkeep struct {
 
 // addressesKept is how long it is known what became of an address that nobody has any more.
 const addressesKept = 30 * 24 * time.Hour
-
-// Retention removes ended runs and lines of the audit that are older than the
-// configured days, in small batches; what is left over waits for the next tick.
-func (u *Upkeep) Retention(ctx context.Context, now time.Time) error {
-	if !u.Leads() {
-		return nil
-	}
-	if err := u.Store.ForgetAddresses(ctx, now.Add(-addressesKept).UnixMilli()); err != nil {
-		return fmt.Errorf("addresses that are gone: %w", err)
-	}
-	if u.Cfg.RetentionDays <= 0 {
-		return nil
-	}
-	y, mo, d := now.In(u.Cfg.Location).Date()
-	cutoff := time.Date(y, mo, d-u.Cfg.RetentionDays, 0, 0, 0, 0, u.Cfg.Location)
-	if err := u.clear(ctx, "old runs removed", cutoff, u.Store.DeleteRunsBefore); err != nil {
-		return err
-	}
-	if err := u.clear(ctx, "old incidents removed", cutoff, u.Store.RemoveIncidents); err != nil {
-		return err
-	}
-	return u.clear(ctx, "old lines of the audit removed", cutoff, u.Store.DeleteAuditBefore)
-}
-
-func (u *Upkeep) clear(ctx context.Context, done string, cutoff time.Time, remove func(context.Context, time.Time, int) (int, error)) error {
-	total := 0
-	for range 500 {
-		n, err := remove(ctx, cutoff, u.Cfg.RetentionBatch)
-		total += n
-		if err != nil {
-			return fmt.Errorf("retention: %w", err)
-		}
-		if n < u.Cfg.RetentionBatch {
-			break
-		}
-		// Between two batches others get the database: history can wait.
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	if total > 0 {
-		u.Cfg.Logger.Info(done, "count", total, "before", cutoff)
-	}
-	return nil
-}
 
 // SweepRegistry removes addresses that stopped beating.
 //

@@ -2,40 +2,21 @@ package upkeep_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carillon-scheduler/carillon/scheduler/config"
 	"github.com/carillon-scheduler/carillon/scheduler/upkeep"
 )
 
 // past has old rows.
 type past struct {
-	runs, lines int
-	cutoff      []time.Time
+	upkeep.RetentionStore // of another test
 
 	written, open []int // jobs of all runs in order, and of those without an outcome
 	jobs          int   // their ids are 1 to this
 	counted       [][]int
-}
-
-func (p *past) take(left *int, cutoff time.Time, limit int) (int, error) {
-	p.cutoff = append(p.cutoff, cutoff)
-	n := min(*left, limit)
-	*left -= n
-	return n, nil
-}
-
-func (p *past) DeleteRunsBefore(_ context.Context, cutoff time.Time, limit int) (int, error) {
-	return p.take(&p.runs, cutoff, limit)
-}
-
-func (p *past) DeleteAuditBefore(_ context.Context, cutoff time.Time, limit int) (int, error) {
-	return p.take(&p.lines, cutoff, limit)
 }
 
 func (p *past) JobsOfNewRuns(_ context.Context, after int64, _ int) (jobs []int, newest int64, err error) {
@@ -56,28 +37,7 @@ func (p *past) CountJobStats(_ context.Context, jobs []int, _ time.Time) error {
 	p.counted = append(p.counted, jobs)
 	return nil
 }
-func (p *past) ForgetAddresses(context.Context, int64) error { return nil }
-
 func (p *past) SweepRegistry(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
-
-// TestRetentionOfRunsAndAudit: both go by the same day, in batches, on one node only.
-func TestRetentionOfRunsAndAudit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, leads := &past{runs: 25, lines: 12}, false
-		u := &upkeep.Upkeep{Store: p, Leads: func() bool { return leads }, Cfg: config.Config{
-			RetentionDays: 30, RetentionBatch: 10, Location: time.UTC, Logger: slog.New(slog.DiscardHandler),
-		}}
-		now := time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)
-		require.NoError(t, u.Retention(t.Context(), now))
-		require.Equal(t, 37, p.runs+p.lines, "another node does it")
-		leads = true
-		require.NoError(t, u.Retention(t.Context(), now))
-		require.Zero(t, p.runs+p.lines)
-		for _, c := range p.cutoff {
-			require.Equal(t, time.Date(2026, 10, 22, 0, 0, 0, 0, time.UTC), c)
-		}
-	})
-}
 
 // TestFigures: jobs are counted when they have new runs, until these have ended, and all of
 // them in turn; what is too much for one pass waits for the next.
@@ -106,5 +66,3 @@ func TestFigures(t *testing.T) {
 	}
 	require.Equal(t, 1, rest[0], "the turn begins again")
 }
-
-func (p *past) RemoveIncidents(context.Context, time.Time, int) (int, error) { return 0, nil }
