@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -39,9 +38,13 @@ type Work struct {
 
 // Condition is something that is wrong for as long as it is seen.
 type Condition struct {
-	Subject string // executor:3, node:a, loop:a/plan
+	Subject string // executor:3, node:a, loop:a/plan, overrun:12
+	JobID   int    // whose rule holds; 0 = it is about no job
 	GroupID int    // of an executor
+	RunID   int64
+	SinceMS int64 // since when it is wrong; 0 = since it is seen
 	Reason  string
+	Detail  model.AlarmDetail
 }
 
 // What a pass gives.
@@ -65,7 +68,7 @@ func Decide(w Work) *Decision {
 	p := &pass{Work: w, open: map[string]*model.Incident{}, byID: map[int64]*model.Incident{}, listed: map[*model.Incident]bool{}, d: Decision{Runs: map[int64]int{}, Parents: map[*model.Incident]*model.Incident{}}}
 	for i := range w.Open {
 		inc := w.Open[i]
-		if n := w.Failed[inc.JobID]; inc.JobID != 0 && n > inc.Failed {
+		if n := w.Failed[inc.JobID]; inc.OfRuns() && n > inc.Failed {
 			inc.Failed = n // failures of a trouble that is told are no events
 		}
 		p.open[inc.Subject], p.byID[inc.ID] = &inc, &inc
@@ -256,34 +259,6 @@ func (p *pass) well(subject string, at, run int64) {
 		p.end(parent, at, true)
 	}
 	p.end(inc, at, parent == nil || inc.ToldMS != 0)
-}
-
-// conditions opens and ends the incidents of what is watched.
-func (p *pass) conditions() {
-	if !p.Watched {
-		return
-	}
-	for _, c := range p.Conditions {
-		if p.open[c.Subject] != nil {
-			continue
-		}
-		rule := p.Rules.Default()
-		if c.GroupID != 0 {
-			rule = p.Rules.ForGroup(c.GroupID)
-		}
-		if rule.Off || slices.Contains(rule.Without, c.Reason) {
-			continue
-		}
-		now := p.Now.UnixMilli()
-		inc := p.openNew(model.Incident{Subject: c.Subject, GroupID: c.GroupID, Severity: severityOf(rule), LastMS: now, TellMS: now}, model.AlarmEvent{AtMS: now, Reason: c.Reason})
-		p.changed(inc)
-	}
-	for _, inc := range p.inOrder() {
-		kind, _, _ := strings.Cut(inc.Subject, ":")
-		if (kind == "node" || kind == "loop") && !p.holds(inc.Subject) {
-			p.end(inc, p.Now.UnixMilli(), true)
-		}
-	}
 }
 
 // holds reports whether a condition lasts.

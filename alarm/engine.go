@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -19,6 +18,9 @@ type Store interface {
 	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
 	Nodes(ctx context.Context) ([]model.Node, error)
 	SilentGroups(ctx context.Context) ([]int, error)
+	JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error)
+	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
+	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
 	SucceededSince(ctx context.Context, of []model.Incident) ([]int, error)
 	CountFailures(ctx context.Context, of map[int]model.Streak, limit int) (map[int]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
@@ -45,6 +47,7 @@ type Engine struct {
 
 	overAt time.Time
 	silent map[int]time.Time // executors without an address: since when that is seen
+	usual  map[int]usually   // of jobs with a long run
 }
 
 // Pass looks at what happened and at what is due, until nothing is left.
@@ -86,8 +89,10 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 		e.overAt = now
 		return false, nil
 	}
-	if w.Rules, err = e.Store.AlarmRules(ctx); err != nil {
-		return false, err
+	if w.Rules == nil {
+		if w.Rules, err = e.Store.AlarmRules(ctx); err != nil {
+			return false, err
+		}
 	}
 	if w.Jobs, err = e.Store.JobsByID(ctx, jobsOf(w)); err != nil {
 		return false, err
@@ -124,6 +129,11 @@ func jobsOf(w Work) []int {
 			ids = append(ids, x.JobID)
 		}
 	}
+	for _, x := range w.Conditions {
+		if x.JobID != 0 {
+			ids = append(ids, x.JobID)
+		}
+	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
@@ -135,7 +145,7 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 	var missed []model.Incident
 	var failed []int
 	for _, inc := range w.Open {
-		if inc.JobID == 0 {
+		if !inc.OfRuns() {
 			continue
 		}
 		job, there := w.Jobs[inc.JobID]
@@ -163,53 +173,6 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 	return nil
 }
 
-// How long something must be wrong before it is one.
-const (
-	silentFor = time.Minute      // an executor without an address
-	goneFor   = 30 * time.Second // a node without a beat
-	forgotten = 24 * time.Hour   // nobody misses it any more
-)
-
-// watch looks at what is wrong beside the jobs: executors without an address whose jobs are
-// on, nodes that are gone, loops that stand still.
-func (e *Engine) watch(ctx context.Context, w *Work) error {
-	groups, err := e.Store.SilentGroups(ctx)
-	if err != nil {
-		return err
-	}
-	since := map[int]time.Time{}
-	for _, id := range groups {
-		at, seen := e.silent[id]
-		if !seen {
-			at = w.Now
-		}
-		if since[id] = at; w.Now.Sub(at) >= silentFor || slices.ContainsFunc(w.Open, func(i model.Incident) bool { return i.Subject == executorSubject(id) }) {
-			w.Conditions = append(w.Conditions, Condition{Subject: executorSubject(id), GroupID: id, Reason: model.ReasonNoAddress})
-		}
-	}
-	e.silent = since
-	nodes, err := e.Store.Nodes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range nodes {
-		switch n.State() {
-		case model.NodeGone:
-			if n.SilentMS >= goneFor.Milliseconds() && n.SilentMS < forgotten.Milliseconds() {
-				w.Conditions = append(w.Conditions, Condition{Subject: "node:" + n.Name, Reason: model.AlarmNodeGone})
-			}
-		case model.NodeAlive:
-			for name := range strings.SplitSeq(n.SickLoops, ",") {
-				if name != "" {
-					w.Conditions = append(w.Conditions, Condition{Subject: "loop:" + n.Name + "/" + name, Reason: model.AlarmLoopSick})
-				}
-			}
-		}
-	}
-	w.Watched = true
-	return nil
-}
-
 // How many jobs a pass counts, and how far.
 const (
 	mostCounted  = 200
@@ -230,7 +193,7 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 	for _, inc := range w.Open {
 		due := inc.TellMS != 0 && inc.TellMS <= w.Now.Add(countedAhead).UnixMilli()
 		switch {
-		case inc.JobID == 0 || len(of)+len(lasting) >= mostCounted:
+		case !inc.OfRuns() || len(of)+len(lasting) >= mostCounted:
 		case ends[inc.JobID] && inc.FirstRun != 0:
 			of[inc.JobID] = model.Streak{SinceMS: inc.OpenedMS, FirstRun: inc.FirstRun}
 		case due:

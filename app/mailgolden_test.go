@@ -186,6 +186,21 @@ var scenes = map[string]func(p *press) model.Message{
 		return p.many(model.StepEnded, "center", model.ReasonCenterDown, 4*time.Minute)
 	},
 	"digest": (*press).summed,
+	"opened-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepOpened, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
+	"opened-unusual": func(p *press) model.Message {
+		return p.overrun(model.StepOpened, model.AlarmUnusual, model.AlarmDetail{LimitMS: 36 * 60_000, UsualMS: 12 * 60_000})
+	},
+	"reminder-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepReminder, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
+	"escalated-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepEscalated, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
+	"ended-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepEnded, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
 }
 
 func (p *press) hostile() model.Message {
@@ -226,6 +241,26 @@ func (p *press) missed() model.Message {
 	})
 	return p.told(model.StepOpened, incident("job:1", j.ID, g.ID, func(i *model.Incident) {
 		i.Reason, i.Missed, i.FirstRun, i.LastRun = model.ReasonDiscarded, 1, r.ID, r.ID
+	}))
+}
+
+// overrun is a run that was sent 50 minutes ago; one that is over ended just now.
+func (p *press) overrun(step, reason string, d model.AlarmDetail) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	at := mailTime.Add(-50 * time.Minute).UnixMilli()
+	r := p.run(j, func(r *model.Run) {
+		r.Phase, r.PlannedMS, r.SentMS, r.FinishedMS = model.PhaseAccepted, at, at, 0
+		if step == model.StepEnded {
+			r.HandleCode, r.FinishedMS = 200, mailTime.Add(-4*time.Second).UnixMilli()
+		}
+	})
+	d.SentMS = at
+	return p.told(step, incident(model.WatchedJob(model.WatchOverrun, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.LastRun, i.Detail = reason, r.ID, d.Text()
+		if step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
 	}))
 }
 

@@ -144,6 +144,10 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 		}
 	}
 	whole(bad, "in_a_row", r.InARow, 0, mostInARow)
+	whole(bad, "overrun", r.OverrunMinutes, 0, longestMinute)
+	if r.OverrunTimes != 0 {
+		whole(bad, "overrun_times", r.OverrunTimes, 2, mostInARow)
+	}
 	whole(bad, "remind", r.RemindMinutes, 0, longestMinute)
 	whole(bad, "escalate", r.EscalateMinutes, 0, longestMinute)
 	if r.EscalateMinutes > 0 && len(r.EscalateTo) == 0 {

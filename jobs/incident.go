@@ -193,7 +193,7 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 		return err
 	}
 	d.Job, d.NextMS = &j, j.NextMS
-	if d.Open() { // failures of a trouble that is told are no events: they are counted when somebody looks
+	if d.Open() && d.OfRuns() { // failures of a trouble that is told are no events: they are counted when somebody looks
 		if err := s.recount(ctx, d); err != nil {
 			return err
 		}

@@ -70,14 +70,14 @@ const (
 type Incident struct {
 	ID int64
 	// Subject is what it is about: "job:12", "executor:3", "database", "center", "node:a",
-	// "loop:plan". Of each subject one is open at a time.
+	// "loop:a/plan", or one that is watched: "overrun:12". Of each subject one is open at a time.
 	Subject  string
 	ParentID int64 // the incident that is its cause; 0 = none
 	JobID    int   // 0 = it is about no job
 	GroupID  int   // the executor; 0 = none
 	Severity Severity
 	Reason   string // of the last event
-	Detail   string // JSON of Said, of what is no run
+	Detail   string // JSON of AlarmDetail, of what is watched
 	FirstRun int64  // 0 = none was written down
 	LastRun  int64
 	Failed   int // fires
@@ -186,6 +186,10 @@ type AlarmSettings struct {
 	Without []string `json:"without,omitempty"`
 	// InARow is after how many fires in a row people are told; 0 and 1 = of the first.
 	InARow int `json:"inARow,omitempty"`
+	// OverrunMinutes is how long a run may take; OverrunTimes how many times as long as the
+	// longest of the recent successes; 0 = not watched.
+	OverrunMinutes int `json:"overrunMinutes,omitempty"`
+	OverrunTimes   int `json:"overrunTimes,omitempty"`
 	// RemindMinutes is the time between reminders; 0 = none.
 	RemindMinutes int      `json:"remindMinutes,omitempty"`
 	Severity      Severity `json:"severity,omitempty"`

@@ -80,31 +80,25 @@ func (m AlarmMail) name() string {
 // Headline says in one or two sentences what is the matter.
 func (m AlarmMail) Headline() string {
 	i := m.Incident
-	end := m.Now
-	if i.EndedMS != 0 {
-		end = time.UnixMilli(i.EndedMS)
-	}
 	about := m.about()
-	args := []any{"Name", m.name(), "For", m.L.Duration(max(0, end.Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
-	key := "alarm.head." + m.Step
+	args := []any{"Name", m.name(), "For", m.L.Duration(max(0, m.until().Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
+	if m.Step == model.StepTest {
+		return m.L.T("alarm.head.test")
+	}
+	key := m.headKey()
 	switch {
-	case m.Step == model.StepTest:
-		return m.L.T(key)
-	case m.Step == model.StepOpened:
-		if key += "." + about; about == "job" && i.Failed == 0 {
-			key += ".missed"
-		}
-	case about == "job":
-		key += ".job"
-	default:
-		key += ".many"
+	case m.Step == model.StepOpened && about == "job" && i.Failed == 0:
+		key += ".missed"
+	case m.watched():
+		args = append(args, m.watchedArgs()...)
+	case m.Step != model.StepOpened && about != "job":
 		args = append(args, "What", m.L.T("alarm.what."+about, "Name", m.name()))
 	}
 	out := []string{m.L.T(key, args...)}
 	if about != "job" && m.Jobs > 0 {
 		out = append(out, m.L.N("alarm.concerned", m.Jobs, "N", m.L.Number(int64(m.Jobs))))
 	}
-	if m.Step != model.StepOpened || about != "job" && i.Missed > 0 {
+	if !m.watched() && (m.Step != model.StepOpened || about != "job" && i.Missed > 0) {
 		out = append(out, m.meanwhile())
 	}
 	return strings.TrimSpace(strings.Join(out, map[bool]string{true: " "}[m.L.Lang() == "en"]))
@@ -145,7 +139,7 @@ func (m AlarmMail) at(ms int64) string {
 // Reason says why the last fire was not made, in words. What an executor said of one job is
 // not told to those who have other jobs.
 func (m AlarmMail) Reason() string {
-	if m.Run == nil {
+	if m.Run == nil || m.watched() {
 		return reasonText(m.L, m.Incident.Reason)
 	}
 	theirs, ours := Cause(m.L, m.Zone, *m.Run, m.Plain)
@@ -172,8 +166,8 @@ func (m AlarmMail) facts() []mailFact {
 		add("job", m.name(), m.Base+"/jobs/"+itoa(i.JobID))
 	}
 	add("executor", m.GroupTitle, "")
-	if m.Run != nil && m.Step != model.StepEnded {
-		if m.about() == "job" || m.about() == "executor" {
+	if m.Run != nil && (m.Step != model.StepEnded || m.watched()) {
+		if m.watched() || m.about() == "job" || m.about() == "executor" {
 			add("address", m.Run.Address, "")
 		}
 		if i.JobID != 0 && m.Run.PlannedMS > 0 {
@@ -185,6 +179,16 @@ func (m AlarmMail) facts() []mailFact {
 		if i.JobID != 0 && m.Run.FinishedMS > 0 {
 			add("ended", m.at(m.Run.FinishedMS), "")
 		}
+	}
+	if m.watched() {
+		d := i.Details()
+		if m.Step != model.StepEnded {
+			add("running", m.took(), "")
+		} else if m.Run != nil {
+			add("result", t("result."+string(m.Run.Result())), "")
+		}
+		add("allowed", m.span(d.LimitMS), "")
+		add("usual", m.span(d.UsualMS), "")
 	}
 	if m.Step != model.StepEnded && m.Step != model.StepTest {
 		add("reason", m.Reason(), "")

@@ -82,6 +82,7 @@ func (v AlarmSettings) says(r model.AlarmRule) string {
 	if r.InARow > 1 {
 		out = append(out, v.T("alarms.says.in_a_row", "Count", r.InARow))
 	}
+	out = append(out, v.watches(r)...)
 	if r.RemindMinutes > 0 {
 		out = append(out, v.T("alarms.says.remind", "For", v.minutes(r.RemindMinutes)))
 	} else {
@@ -94,6 +95,17 @@ func (v AlarmSettings) says(r model.AlarmRule) string {
 		out = append(out, v.T("alarms.says.quiet", "From", r.QuietFrom, "To", r.QuietTo))
 	}
 	return strings.Join(out, " · ")
+}
+
+// watches says what a rule watches beside the outcomes.
+func (v AlarmSettings) watches(r model.AlarmRule) (out []string) {
+	if r.OverrunMinutes > 0 {
+		out = append(out, v.T("alarms.says.overrun", "For", v.minutes(r.OverrunMinutes)))
+	}
+	if r.OverrunTimes > 0 {
+		out = append(out, v.T("alarms.says.overrun_times", "Count", r.OverrunTimes))
+	}
+	return out
 }
 
 // tells lists whom a rule tells beside the addresses of the jobs.

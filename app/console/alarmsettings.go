@@ -54,7 +54,8 @@ func (c *Console) alarmTest(r *request) error {
 }
 
 // ruleFields are the fields of a rule that hold one text each.
-var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mails", "language", "zone", "severity", "in_a_row", "remind", "quiet_from", "quiet_to", "escalate", "escalate_to"}
+var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mails", "language", "zone", "severity", "in_a_row", "remind", "quiet_from", "quiet_to", "escalate", "escalate_to",
+	"overrun", "overrun_times"}
 
 func (c *Console) ruleNew(r *request) error {
 	d := model.DefaultAlarmRule()
@@ -74,6 +75,7 @@ func ruleForm(d model.AlarmRule) views.AlarmRuleForm {
 	v := views.AlarmRuleForm{ID: d.ID, Without: d.Without, Values: map[string]string{
 		"name": d.Name, "scope": d.Scope, "executor": number(d.GroupID), "tag": d.Tag, "job": number(d.JobID), "mails": strings.Join(d.Mails, "\n"),
 		"language": d.Language, "zone": d.Zone, "severity": string(d.Severity), "in_a_row": number(max(1, d.InARow)), "remind": strconv.Itoa(d.RemindMinutes),
+		"overrun": number(d.OverrunMinutes), "overrun_times": number(d.OverrunTimes),
 		"quiet_from": d.QuietFrom, "quiet_to": d.QuietTo, "escalate": number(d.EscalateMinutes), "escalate_to": strings.Join(d.EscalateTo, "\n"),
 	}}
 	if d.Off {
@@ -154,6 +156,7 @@ func (c *Console) ruleSave(r *request) error {
 		Off: v.Values["off"] != "", Without: v.Without, InARow: number("in_a_row"), RemindMinutes: number("remind"), Severity: model.Severity(v.Values["severity"]),
 		QuietFrom: v.Values["quiet_from"], QuietTo: v.Values["quiet_to"], Zone: v.Values["zone"], Language: v.Values["language"],
 		Mails: addresses(v.Values["mails"]), EscalateMinutes: number("escalate"), EscalateTo: addresses(v.Values["escalate_to"]),
+		OverrunMinutes: number("overrun"), OverrunTimes: number("overrun_times"),
 	}
 	for _, text := range v.Chosen {
 		id, err := strconv.Atoi(text)

@@ -1,0 +1,65 @@
+package alarm
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// How long something must be wrong before it is one.
+const (
+	silentFor = time.Minute      // an executor without an address
+	goneFor   = 30 * time.Second // a node without a beat
+	forgotten = 24 * time.Hour   // nobody misses it any more
+)
+
+// watch looks at what is wrong beside the jobs: executors without an address whose jobs are
+// on, nodes that are gone, loops that stand still; and at what the rules ask to be watched.
+func (e *Engine) watch(ctx context.Context, w *Work) error {
+	rules, err := e.Store.AlarmRules(ctx)
+	if err != nil {
+		return err
+	}
+	w.Rules = rules
+	groups, err := e.Store.SilentGroups(ctx)
+	if err != nil {
+		return err
+	}
+	since := map[int]time.Time{}
+	for _, id := range groups {
+		at, seen := e.silent[id]
+		if !seen {
+			at = w.Now
+		}
+		if since[id] = at; w.Now.Sub(at) >= silentFor || slices.ContainsFunc(w.Open, func(i model.Incident) bool { return i.Subject == executorSubject(id) }) {
+			w.Conditions = append(w.Conditions, Condition{Subject: executorSubject(id), GroupID: id, Reason: model.ReasonNoAddress})
+		}
+	}
+	e.silent = since
+	nodes, err := e.Store.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		switch n.State() {
+		case model.NodeGone:
+			if n.SilentMS >= goneFor.Milliseconds() && n.SilentMS < forgotten.Milliseconds() {
+				w.Conditions = append(w.Conditions, Condition{Subject: "node:" + n.Name, Reason: model.AlarmNodeGone})
+			}
+		case model.NodeAlive:
+			for name := range strings.SplitSeq(n.SickLoops, ",") {
+				if name != "" {
+					w.Conditions = append(w.Conditions, Condition{Subject: "loop:" + n.Name + "/" + name, Reason: model.AlarmLoopSick})
+				}
+			}
+		}
+	}
+	if err := e.overruns(ctx, w); err != nil {
+		return err
+	}
+	w.Watched = true
+	return nil
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// What is watched, beside what runs decide. A subject is one of these with a colon and what it
+// is about behind it.
+const (
+	WatchOverrun = "overrun" // a run of the job with this id goes on for too long
+)
+
+// Reasons of incidents that are watched.
+const (
+	AlarmOverrun = "overrun" // longer than the rule allows
+	AlarmUnusual = "unusual" // far longer than the job's runs usually take
+)
+
+// WatchedJob is the subject of what is watched of a job.
+func WatchedJob(kind string, job int) string { return kind + ":" + strconv.Itoa(job) }
+
+// Kind is the part of the subject before the colon.
+func (i *Incident) Kind() string {
+	kind, _, _ := strings.Cut(i.Subject, ":")
+	return kind
+}
+
+// OfRuns reports whether the incident is one that the outcomes of a job's runs open and end.
+func (i *Incident) OfRuns() bool { return i.JobID != 0 && i.Subject == JobSubject(i.JobID) }
+
+// AlarmDetail is what of a watched trouble is known in numbers: the column detail of an
+// incident. Times are epoch ms, durations ms; 0 = it has none.
+type AlarmDetail struct {
+	SentMS  int64 `json:"sent,omitempty"`  // the run that goes on was sent then
+	LimitMS int64 `json:"limit,omitempty"` // what the rule allows
+	UsualMS int64 `json:"usual,omitempty"` // the longest of the recent runs that succeeded
+}
+
+// Text is the detail as it is stored.
+func (d AlarmDetail) Text() string {
+	b, err := json.Marshal(d)
+	if err != nil || string(b) == "{}" {
+		return ""
+	}
+	return string(b)
+}
+
+// Details reads the detail; what cannot be read is none.
+func (i *Incident) Details() (d AlarmDetail) {
+	if i.Detail != "" && json.Unmarshal([]byte(i.Detail), &d) != nil {
+		return AlarmDetail{}
+	}
+	return d
+}
+
+// OpenRun is the oldest run of a job that has been sent and has no result.
+type OpenRun struct {
+	JobID  int
+	RunID  int64
+	SentMS int64
+}

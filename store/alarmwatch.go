@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// JobsToWatch reads jobs without their sources; those that are missing or cannot be read are
+// left out.
+func (s *Store) JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error) {
+	out := make(map[int]model.Job, len(ids))
+	err := readable(ids, 500, func(part []int) error {
+		list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		for _, j := range list {
+			out[j.ID] = j
+		}
+		return err
+	})
+	return out, err
+}
+
+// OpenRuns gives of each job the oldest run that was planned before an instant (epoch ms), has
+// been sent, and has no result. The index has all that finds them.
+func (s *Store) OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error) {
+	oldest, err := collect(ctx, s.r, one[int64], `SELECT MIN(id) FROM xxl_job_log WHERE run_state IN (?, ?) AND planned_time < ? GROUP BY job_id`,
+		model.PhaseUnknown, model.PhaseAccepted, plannedBefore)
+	if err != nil {
+		return nil, err
+	}
+	var out []model.OpenRun
+	err = chunks(oldest, 1000, func(part []int64) error {
+		list, err := collect(ctx, s.r, func(r row) (x model.OpenRun, err error) { err = r.Scan(&x.RunID, &x.JobID, &x.SentMS); return x, err },
+			`SELECT id, job_id, COALESCE(sent_time, planned_time) FROM xxl_job_log WHERE id IN (`+marks(len(part))+`) AND run_state IN (?, ?)`,
+			append(anys(part), model.PhaseUnknown, model.PhaseAccepted)...)
+		out = append(out, list...)
+		return err
+	})
+	return out, err
+}
+
+// How many of a job's newest runs say how long its runs take, and how many of these must have
+// succeeded.
+const (
+	usualRuns  = 50
+	usualLeast = 5
+)
+
+// UsualDurations gives the longest time in milliseconds that one of the recent runs of each
+// job took to succeed. Jobs of which too few did are left out.
+func (s *Store) UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error) {
+	out := map[int]int64{}
+	err := chunks(jobs, 50, func(part []int) error {
+		const one = `SELECT ? AS job, COALESCE(MAX(finished_time - began), 0) AS longest, COUNT(*) AS n FROM
+			(SELECT handle_code, COALESCE(sent_time, planned_time) AS began, finished_time FROM xxl_job_log WHERE job_id = ? ORDER BY id DESC LIMIT ?) AS t
+			WHERE handle_code = 200 AND finished_time >= began`
+		var args []any
+		for _, id := range part {
+			args = append(args, id, id, usualRuns)
+		}
+		type entry struct {
+			job   int
+			ms, n int64
+		}
+		list, err := collect(ctx, s.r, func(r row) (e entry, err error) { err = r.Scan(&e.job, &e.ms, &e.n); return e, err },
+			strings.Repeat(one+" UNION ALL ", len(part)-1)+one, args...)
+		for _, e := range list {
+			if e.n >= usualLeast {
+				out[e.job] = max(e.ms, 1)
+			}
+		}
+		return err
+	})
+	return out, err
+}
