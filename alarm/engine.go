@@ -21,6 +21,8 @@ type Store interface {
 	JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error)
 	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
 	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
+	JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error)
+	SucceededFrom(ctx context.Context, from map[int]int64) ([]int, error)
 	SucceededSince(ctx context.Context, of []model.Incident) ([]int, error)
 	CountFailures(ctx context.Context, of map[int]model.Streak, limit int) (map[int]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
@@ -44,10 +46,18 @@ type Engine struct {
 	Leads func() bool
 	// Decided is told that the outbox may have something new.
 	Decided func()
+	// Zone is that of rules that name none.
+	Zone *time.Location
+	// Next gives the first fire of a job after an instant, the zero time when there is none,
+	// and false when its schedule cannot be read.
+	Next func(job *model.Job, after time.Time) (time.Time, bool)
 
 	overAt time.Time
 	silent map[int]time.Time // executors without an address: since when that is seen
 	usual  map[int]usually   // of jobs with a long run
+
+	ruled    Rules            // that expected was made of
+	expected map[int]expected // by rule
 }
 
 // Pass looks at what happened and at what is due, until nothing is left.

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/mail"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/scheduler/loop"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/views"
 )
@@ -59,13 +60,25 @@ func (c *Center) alarms(t *teller) {
 		return &loop.Loop{Name: name, Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
 	}
 	mails, channels := deliver("mails", model.ChannelMail), deliver("channels", model.ChannelOther)
-	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: func() { mails.Wake(); channels.Wake() }}
+	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: func() { mails.Wake(); channels.Wake() },
+		Zone: t.zone, Next: nextFire(t.zone)}
 	if t.heartbeat != "" {
 		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
 		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
 	}
 	c.sched.Also(c.keepCounters(), c.postReports(t, mails.Wake))
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, mails, channels)
+}
+
+// nextFire gives the fires of jobs, on the clock of the center where their schedule names none.
+func nextFire(zone *time.Location) func(*model.Job, time.Time) (time.Time, bool) {
+	return func(j *model.Job, after time.Time) (time.Time, bool) {
+		schedule, err := rule.ScheduleOf(*j)
+		if err != nil {
+			return time.Time{}, false
+		}
+		return schedule.Next(after.In(zone)), true
+	}
 }
 
 // teller writes messages in the words of the reader and hands them to the server.
@@ -197,16 +210,16 @@ func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail) (*i18n.Loca
 	if err != nil {
 		return t.texts.Localizer(t.lang), t.zone, err
 	}
-	rule := alarm.Rules(rules).ForGroup(d.GroupID)
+	holds := alarm.Rules(rules).ForGroup(d.GroupID)
 	if d.Job != nil {
-		rule = alarm.Rules(rules).For(d.Job)
+		holds = alarm.Rules(rules).For(d.Job)
 	}
 	lang, zone := t.lang, t.zone
-	if rule.Language != "" {
-		lang = rule.Language
+	if holds.Language != "" {
+		lang = holds.Language
 	}
-	if rule.Zone != "" {
-		if z, err := time.LoadLocation(rule.Zone); err == nil {
+	if holds.Zone != "" {
+		if z, err := time.LoadLocation(holds.Zone); err == nil {
 			zone = z
 		}
 	}

@@ -198,6 +198,10 @@ var scenes = map[string]func(p *press) model.Message{
 	"escalated-overrun": func(p *press) model.Message {
 		return p.overrun(model.StepEscalated, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
 	},
+	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
+	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },
+	"escalated-deadline": func(p *press) model.Message { return p.deadline(model.StepEscalated) },
+	"ended-deadline":     func(p *press) model.Message { return p.deadline(model.StepEnded) },
 	"ended-overrun": func(p *press) model.Message {
 		return p.overrun(model.StepEnded, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
 	},
@@ -258,6 +262,25 @@ func (p *press) overrun(step, reason string, d model.AlarmDetail) model.Message 
 	d.SentMS = at
 	return p.told(step, incident(model.WatchedJob(model.WatchOverrun, j.ID), j.ID, g.ID, func(i *model.Incident) {
 		i.Reason, i.LastRun, i.Detail = reason, r.ID, d.Text()
+		if step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
+	}))
+}
+
+// deadline is a job that had to be done an hour ago; one that is over was done four minutes ago.
+func (p *press) deadline(step string) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	due := mailTime.Add(-time.Hour - 4*time.Minute - 5*time.Second).UnixMilli()
+	p.run(j, func(r *model.Run) {
+		if r.HandleCode = 200; step != model.StepEnded {
+			r.HandleCode, r.HandleMsg = 500, "ledger locked"
+		}
+	})
+	d := model.AlarmDetail{DueMS: due, FromMS: due}
+	return p.told(step, incident(model.WatchedJob(model.WatchDeadline, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.Detail, i.OpenedMS = model.AlarmNotDone, d.Text(), due
 		if step == model.StepEnded {
 			i.EndedMS = mailTime.UnixMilli()
 		}

@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,7 +157,10 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 	if (r.QuietFrom == "") != (r.QuietTo == "") || r.QuietFrom != "" && r.QuietFrom == r.QuietTo {
 		bad.AddField("quiet_to", "field.quiet")
 	}
-	for field, text := range map[string]string{"quiet_from": r.QuietFrom, "quiet_to": r.QuietTo} {
+	for _, day := range r.DoneDays {
+		known(bad, "done_day", strconv.Itoa(day), day >= 0 && day <= 6)
+	}
+	for field, text := range map[string]string{"quiet_from": r.QuietFrom, "quiet_to": r.QuietTo, "done_by": r.DoneBy} {
 		if text != "" && !clockForm.MatchString(text) {
 			bad.AddField(field, "field.clock")
 		}

@@ -190,6 +190,10 @@ type AlarmSettings struct {
 	// longest of the recent successes; 0 = not watched.
 	OverrunMinutes int `json:"overrunMinutes,omitempty"`
 	OverrunTimes   int `json:"overrunTimes,omitempty"`
+	// DoneBy is the time of day, as in 06:00 and in Zone, by which each job must have
+	// succeeded, on DoneDays: 0 = Sunday; none = every day.
+	DoneBy   string `json:"doneBy,omitempty"`
+	DoneDays []int  `json:"doneDays,omitempty"`
 	// RemindMinutes is the time between reminders; 0 = none.
 	RemindMinutes int      `json:"remindMinutes,omitempty"`
 	Severity      Severity `json:"severity,omitempty"`

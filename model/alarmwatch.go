@@ -9,13 +9,15 @@ import (
 // What is watched, beside what runs decide. A subject is one of these with a colon and what it
 // is about behind it.
 const (
-	WatchOverrun = "overrun" // a run of the job with this id goes on for too long
+	WatchOverrun  = "overrun"  // a run of the job with this id goes on for too long
+	WatchDeadline = "deadline" // the job was not done by its time of day
 )
 
 // Reasons of incidents that are watched.
 const (
 	AlarmOverrun = "overrun" // longer than the rule allows
 	AlarmUnusual = "unusual" // far longer than the job's runs usually take
+	AlarmNotDone = "not_done"
 )
 
 // WatchedJob is the subject of what is watched of a job.
@@ -36,6 +38,8 @@ type AlarmDetail struct {
 	SentMS  int64 `json:"sent,omitempty"`  // the run that goes on was sent then
 	LimitMS int64 `json:"limit,omitempty"` // what the rule allows
 	UsualMS int64 `json:"usual,omitempty"` // the longest of the recent runs that succeeded
+	DueMS   int64 `json:"due,omitempty"`   // it had to be done, or sent, by then
+	FromMS  int64 `json:"from,omitempty"`  // a success counts of fires that were planned since then
 }
 
 // Text is the detail as it is stored.

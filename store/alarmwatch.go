@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -70,6 +73,47 @@ func (s *Store) UsualDurations(ctx context.Context, jobs []int) (map[int]int64, 
 				out[e.job] = max(e.ms, 1)
 			}
 		}
+		return err
+	})
+	return out, err
+}
+
+// JobsOfRule gives the jobs that a rule is about, narrower rules apart: those that are on, and
+// those made on demand, without their sources.
+func (s *Store) JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error) {
+	where, args := "", []any(nil)
+	switch r.Scope {
+	case model.ScopeExecutor:
+		where, args = ` AND job_group = ?`, []any{r.GroupID}
+	case model.ScopeTag:
+		where, args = ` AND id IN (SELECT job_id FROM carillon_job_tag WHERE tag = ?)`, []any{r.Tag}
+	case model.ScopeJob:
+		where, args = ` AND id = ?`, []any{r.JobID}
+	}
+	return s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE (trigger_status = 1 OR schedule_type = 'NONE')`+where+` ORDER BY id`, args...)
+}
+
+// SucceededFrom gives those of the jobs that have a success that was planned at or after their
+// instant (epoch ms).
+func (s *Store) SucceededFrom(ctx context.Context, from map[int]int64) ([]int, error) {
+	if len(from) == 0 {
+		return nil, nil
+	}
+	// What was written down before the first of these instants is not read.
+	first := time.UnixMilli(slices.Min(slices.Collect(maps.Values(from))))
+	ids, err := collect(ctx, s.r, one[int64], `SELECT id FROM xxl_job_log WHERE trigger_time >= ? ORDER BY trigger_time LIMIT 1`, s.since(first))
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	var out []int
+	err = chunks(slices.Sorted(maps.Keys(from)), 100, func(part []int) error {
+		const last = `SELECT * FROM (SELECT job_id FROM xxl_job_log WHERE job_id = ? AND id >= ? AND handle_code = 200 AND planned_time >= ? ORDER BY id DESC LIMIT 1) AS t`
+		var args []any
+		for _, id := range part {
+			args = append(args, id, ids[0]-streakSlack, from[id])
+		}
+		list, err := collect(ctx, s.r, one[int], strings.Repeat(last+" UNION ALL ", len(part)-1)+last, args...)
+		out = append(out, list...)
 		return err
 	})
 	return out, err

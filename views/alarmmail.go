@@ -139,7 +139,7 @@ func (m AlarmMail) at(ms int64) string {
 // Reason says why the last fire was not made, in words. What an executor said of one job is
 // not told to those who have other jobs.
 func (m AlarmMail) Reason() string {
-	if m.Run == nil || m.watched() {
+	if m.Run == nil || m.watched() && m.Run.Class() != model.ClassFailed {
 		return reasonText(m.L, m.Incident.Reason)
 	}
 	theirs, ours := Cause(m.L, m.Zone, *m.Run, m.Plain)
@@ -182,9 +182,16 @@ func (m AlarmMail) facts() []mailFact {
 	}
 	if m.watched() {
 		d := i.Details()
-		if m.Step != model.StepEnded {
+		switch {
+		case i.Kind() == model.WatchDeadline:
+			add("due", m.at(d.DueMS), "")
+			add("late", m.late(), "")
+			if m.Run != nil {
+				add("last_result", t("result."+string(m.Run.Result())), "")
+			}
+		case m.Step != model.StepEnded:
 			add("running", m.took(), "")
-		} else if m.Run != nil {
+		case m.Run != nil:
 			add("result", t("result."+string(m.Run.Result())), "")
 		}
 		add("allowed", m.span(d.LimitMS), "")

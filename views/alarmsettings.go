@@ -37,6 +37,7 @@ type AlarmRuleForm struct {
 	Values   map[string]string
 	Chosen   []string // ids of channels
 	Without  []string // reasons
+	DoneDays []string // days of the week, 0 = Sunday
 	Errors   map[string]string
 	Groups   []model.Group
 	Channels []AlarmChannel
@@ -104,6 +105,27 @@ func (v AlarmSettings) watches(r model.AlarmRule) (out []string) {
 	}
 	if r.OverrunTimes > 0 {
 		out = append(out, v.T("alarms.says.overrun_times", "Count", r.OverrunTimes))
+	}
+	if r.DoneBy != "" {
+		var days []string
+		for _, d := range dayOrder() {
+			if slices.Contains(r.DoneDays, d) {
+				days = append(days, v.T("weekday."+itoa(d+1)))
+			}
+		}
+		out = append(out, strings.TrimSpace(v.T("alarms.says.done_by", "Time", r.DoneBy, "Days", strings.Join(days, " "))))
+	}
+	return out
+}
+
+// dayOrder are the days of the week from Monday on, Sunday being 0.
+func dayOrder() []int { return []int{1, 2, 3, 4, 5, 6, 0} }
+
+// days are the days on which a deadline can hold.
+func (v AlarmRuleForm) days() []Option {
+	var out []Option
+	for _, d := range dayOrder() {
+		out = append(out, Option{itoa(d), v.T("weekday." + itoa(d+1))})
 	}
 	return out
 }

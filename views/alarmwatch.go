@@ -59,5 +59,27 @@ func (m AlarmMail) took() string {
 // watchedArgs are what the words of watched troubles name.
 func (m AlarmMail) watchedArgs() []any {
 	d := m.Incident.Details()
-	return []any{"Took", m.took(), "Limit", m.span(d.LimitMS), "Usual", m.span(d.UsualMS)}
+	return []any{"By", m.clock(d.DueMS), "Late", m.late(), "Took", m.took(), "Limit", m.span(d.LimitMS), "Usual", m.span(d.UsualMS)}
+}
+
+// clock is a time of day in the reader's zone; of another day with its date.
+func (m AlarmMail) clock(ms int64) string {
+	at, now := time.UnixMilli(ms).In(m.Zone), m.Now.In(m.Zone)
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// late is by how much what had to be done or sent is late, or was.
+func (m AlarmMail) late() string {
+	d := m.Incident.Details()
+	if d.DueMS == 0 {
+		return ""
+	}
+	end := m.until().UnixMilli()
+	if m.Incident.EndedMS != 0 && m.SuccessMS > d.DueMS && m.SuccessMS < end {
+		end = m.SuccessMS
+	}
+	return m.span(max(1000, end-d.DueMS))
 }
