@@ -33,6 +33,8 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 		return rule.OverrunMinutes > 0
 	case model.AlarmUnusual:
 		return rule.OverrunTimes > 0
+	case model.AlarmLate:
+		return rule.LateMinutes > 0
 	case model.AlarmNotDone:
 		job, there := p.Jobs[inc.JobID]
 		return there && job.Active()
@@ -44,7 +46,7 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 // Those of executors end with a success, too.
 func (p *pass) watched(inc *model.Incident) bool {
 	switch inc.Kind() {
-	case "node", "loop", model.WatchOverrun, model.WatchDeadline:
+	case "node", "loop", model.WatchOverrun, model.WatchLate, model.WatchDeadline:
 		return true
 	}
 	return false

@@ -60,6 +60,9 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 	if err := e.overruns(ctx, w); err != nil {
 		return err
 	}
+	if err := e.lates(ctx, w); err != nil {
+		return err
+	}
 	if err := e.deadlines(ctx, w); err != nil {
 		return err
 	}

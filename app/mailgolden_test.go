@@ -198,6 +198,10 @@ var scenes = map[string]func(p *press) model.Message{
 	"escalated-overrun": func(p *press) model.Message {
 		return p.overrun(model.StepEscalated, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
 	},
+	"opened-late":        func(p *press) model.Message { return p.late(model.StepOpened) },
+	"reminder-late":      func(p *press) model.Message { return p.late(model.StepReminder) },
+	"escalated-late":     func(p *press) model.Message { return p.late(model.StepEscalated) },
+	"ended-late":         func(p *press) model.Message { return p.late(model.StepEnded) },
 	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
 	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },
 	"escalated-deadline": func(p *press) model.Message { return p.deadline(model.StepEscalated) },
@@ -248,6 +252,15 @@ func (p *press) missed() model.Message {
 	}))
 }
 
+func (p *press) exec(query string, args ...any) {
+	p.t.Helper()
+	db, done, err := p.store.MigrationDB()
+	require.NoError(p.t, err)
+	_, err = db.ExecContext(p.t.Context(), query, args...)
+	require.NoError(p.t, err)
+	require.NoError(p.t, done())
+}
+
 // overrun is a run that was sent 50 minutes ago; one that is over ended just now.
 func (p *press) overrun(step, reason string, d model.AlarmDetail) model.Message {
 	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
@@ -259,9 +272,33 @@ func (p *press) overrun(step, reason string, d model.AlarmDetail) model.Message 
 			r.HandleCode, r.FinishedMS = 200, mailTime.Add(-4*time.Second).UnixMilli()
 		}
 	})
+	p.exec(`UPDATE xxl_job_log SET sent_time = ? WHERE id = ?`, at, r.ID)
 	d.SentMS = at
 	return p.told(step, incident(model.WatchedJob(model.WatchOverrun, j.ID), j.ID, g.ID, func(i *model.Incident) {
 		i.Reason, i.LastRun, i.Detail = reason, r.ID, d.Text()
+		if step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
+	}))
+}
+
+// late is a run that waits since eleven minutes; one that is over was sent four minutes ago.
+func (p *press) late(step string) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	due := mailTime.Add(-11 * time.Minute).UnixMilli()
+	r := p.run(j, func(r *model.Run) {
+		r.PlannedMS, r.FinishedMS = due, 0
+		if r.Phase, r.SentMS = model.PhaseAccepted, mailTime.Add(-4*time.Minute).UnixMilli(); step != model.StepEnded {
+			r.Phase, r.SentMS, r.Address, r.TriggerCode = model.PhasePlanned, 0, "", 0
+		}
+	})
+	if step == model.StepEnded {
+		p.exec(`UPDATE xxl_job_log SET sent_time = ? WHERE id = ?`, mailTime.Add(-4*time.Minute).UnixMilli(), r.ID)
+	}
+	d := model.AlarmDetail{DueMS: due, LimitMS: 10 * 60_000}
+	return p.told(step, incident(model.WatchedJob(model.WatchLate, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.Detail, i.OpenedMS, i.LastRun = model.AlarmLate, d.Text(), due, r.ID
 		if step == model.StepEnded {
 			i.EndedMS = mailTime.UnixMilli()
 		}

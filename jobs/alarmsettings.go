@@ -149,6 +149,7 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 	if r.OverrunTimes != 0 {
 		whole(bad, "overrun_times", r.OverrunTimes, 2, mostInARow)
 	}
+	whole(bad, "late", r.LateMinutes, 0, longestMinute)
 	whole(bad, "remind", r.RemindMinutes, 0, longestMinute)
 	whole(bad, "escalate", r.EscalateMinutes, 0, longestMinute)
 	if r.EscalateMinutes > 0 && len(r.EscalateTo) == 0 {

@@ -190,6 +190,8 @@ type AlarmSettings struct {
 	// longest of the recent successes; 0 = not watched.
 	OverrunMinutes int `json:"overrunMinutes,omitempty"`
 	OverrunTimes   int `json:"overrunTimes,omitempty"`
+	// LateMinutes is how late a fire may be sent; 0 = not watched.
+	LateMinutes int `json:"lateMinutes,omitempty"`
 	// DoneBy is the time of day, as in 06:00 and in Zone, by which each job must have
 	// succeeded, on DoneDays: 0 = Sunday; none = every day.
 	DoneBy   string `json:"doneBy,omitempty"`

@@ -10,6 +10,7 @@ import (
 // is about behind it.
 const (
 	WatchOverrun  = "overrun"  // a run of the job with this id goes on for too long
+	WatchLate     = "late"     // a fire of the job has not been sent although its time is over
 	WatchDeadline = "deadline" // the job was not done by its time of day
 )
 
@@ -17,6 +18,7 @@ const (
 const (
 	AlarmOverrun = "overrun" // longer than the rule allows
 	AlarmUnusual = "unusual" // far longer than the job's runs usually take
+	AlarmLate    = "late"
 	AlarmNotDone = "not_done"
 )
 
@@ -64,4 +66,11 @@ type OpenRun struct {
 	JobID  int
 	RunID  int64
 	SentMS int64
+}
+
+// LateFire is the oldest fire of a job whose time is over and that has not been sent.
+type LateFire struct {
+	JobID int
+	RunID int64 // 0 = it has not even been written down
+	DueMS int64
 }

@@ -47,7 +47,7 @@ func TestAlarmsReadLittle(t *testing.T) {
 		"long runs":        {2100, func(ctx context.Context) error { _, err := st.OpenRuns(ctx, 101); return err }},
 		"no long runs":     {1100, func(ctx context.Context) error { _, err := st.OpenRuns(ctx, 1); return err }}, // the index of all open ones
 		"usual durations":  {600, func(ctx context.Context) error { _, err := st.UsualDurations(ctx, []int{1, 2, 3}); return err }},
-		"done by": {2200, func(ctx context.Context) error {
+		"done by": {3100, func(ctx context.Context) error {
 			from := map[int]int64{}
 			for id := range 1000 {
 				from[id] = 50_000 // the newest run of each has succeeded
@@ -59,6 +59,7 @@ func TestAlarmsReadLittle(t *testing.T) {
 			_, err := st.SucceededFrom(ctx, map[int]int64{7: 9_700_000_000_000, 8: 1_700_000_090_000}) // all of their runs since then
 			return err
 		}},
+		"late fires":        {3100, func(ctx context.Context) error { _, err := st.LateFires(ctx, 1501); return err }},
 		"events":            {20, func(ctx context.Context) error { _, err := st.AlarmEvents(ctx, 1000); return err }},
 		"open incidents":    {6100, func(ctx context.Context) error { _, err := st.OpenIncidents(ctx, 100_000); return err }},
 		"due messages":      {100, func(ctx context.Context) error { _, err := st.DueMessages(ctx, "mail", 1, 500); return err }},

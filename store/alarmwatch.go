@@ -118,3 +118,29 @@ func (s *Store) SucceededFrom(ctx context.Context, from map[int]int64) ([]int, e
 	})
 	return out, err
 }
+
+// mostLate is how many fires that wait are looked at: of more, the rest comes later.
+const mostLate = 20_000
+
+// LateFires gives of each job the oldest fire that was due before an instant (epoch ms) and has
+// not been sent: a run that waits, or a fire that nobody has written down.
+func (s *Store) LateFires(ctx context.Context, before int64) ([]model.LateFire, error) {
+	list, err := collect(ctx, s.r, func(r row) (x model.LateFire, err error) { err = r.Scan(&x.JobID, &x.RunID, &x.DueMS); return x, err },
+		`SELECT job_id, MIN(id), MIN(planned_time) FROM (SELECT id, job_id, planned_time FROM xxl_job_log WHERE run_state = ? AND planned_time < ? LIMIT ?) AS t GROUP BY job_id`,
+		model.PhasePlanned, before, mostLate)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[int]bool{}
+	for _, x := range list {
+		seen[x.JobID] = true
+	}
+	due, err := collect(ctx, s.r, func(r row) (x model.LateFire, err error) { err = r.Scan(&x.JobID, &x.DueMS); return x, err },
+		`SELECT id, trigger_next_time FROM xxl_job_info WHERE trigger_status = 1 AND trigger_next_time > 0 AND trigger_next_time < ? LIMIT ?`, before, mostLate)
+	for _, x := range due {
+		if !seen[x.JobID] {
+			list = append(list, x)
+		}
+	}
+	return list, err
+}

@@ -183,6 +183,11 @@ func (m AlarmMail) facts() []mailFact {
 	if m.watched() {
 		d := i.Details()
 		switch {
+		case i.Kind() == model.WatchLate:
+			if m.Run == nil {
+				add("planned", m.at(d.DueMS), "")
+			}
+			add("late", m.late(), "")
 		case i.Kind() == model.WatchDeadline:
 			add("due", m.at(d.DueMS), "")
 			add("late", m.late(), "")

@@ -106,6 +106,9 @@ func (v AlarmSettings) watches(r model.AlarmRule) (out []string) {
 	if r.OverrunTimes > 0 {
 		out = append(out, v.T("alarms.says.overrun_times", "Count", r.OverrunTimes))
 	}
+	if r.LateMinutes > 0 {
+		out = append(out, v.T("alarms.says.late", "For", v.minutes(r.LateMinutes)))
+	}
 	if r.DoneBy != "" {
 		var days []string
 		for _, d := range dayOrder() {

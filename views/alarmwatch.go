@@ -18,6 +18,9 @@ func (m AlarmMail) headKey() string {
 	if m.Step == model.StepOpened && m.L.Has(key+m.Incident.Reason) {
 		return key + m.Incident.Reason
 	}
+	if about == model.WatchLate && m.Step == model.StepEnded && (m.Run == nil || m.Run.SentMS == 0) {
+		return key + "late.unsent"
+	}
 	if m.L.Has(key + about) {
 		return key + about
 	}
@@ -78,7 +81,9 @@ func (m AlarmMail) late() string {
 		return ""
 	}
 	end := m.until().UnixMilli()
-	if m.Incident.EndedMS != 0 && m.SuccessMS > d.DueMS && m.SuccessMS < end {
+	if m.Incident.Kind() == model.WatchLate && m.Run != nil && m.Run.SentMS > d.DueMS {
+		end = m.Run.SentMS
+	} else if m.Incident.EndedMS != 0 && m.SuccessMS > d.DueMS && m.SuccessMS < end {
 		end = m.SuccessMS
 	}
 	return m.span(max(1000, end-d.DueMS))
