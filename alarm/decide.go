@@ -31,6 +31,9 @@ type Work struct {
 	Ended []int
 	// Failed is how many fires of jobs have failed, as far as that was counted.
 	Failed map[int]int
+	// Recent is how many of the newest fires of jobs failed or were not made, as many as their
+	// rule names; of jobs with events and of Well, where the rule asks for it.
+	Recent map[int]int
 	// Watched says that Conditions is what is wrong now beside the jobs; else nobody looked.
 	Watched    bool
 	Conditions []Condition
@@ -126,6 +129,10 @@ func (p *pass) event(e model.AlarmEvent) {
 		p.well(jobSubject(e.JobID), e.AtMS, e.RunID)
 		return
 	}
+	if reason, is := e.Attempt(); is {
+		p.attempt(e, reason)
+		return
+	}
 	job, there := p.Jobs[e.JobID]
 	rule := p.Rules.For(&job)
 	if !there || rule.Off || slices.Contains(rule.Without, e.Reason) {
@@ -135,6 +142,9 @@ func (p *pass) event(e model.AlarmEvent) {
 	inc := p.open[jobSubject(e.JobID)]
 	if inc == nil {
 		inc = p.openNew(model.Incident{Subject: jobSubject(e.JobID), JobID: e.JobID, GroupID: job.GroupID, Severity: severityOf(rule), FirstRun: e.RunID}, e)
+	}
+	if inc.Reason == model.AlarmAttempt && inc.ToldMS != 0 && inc.AckedMS == 0 {
+		inc.TellMS = p.Now.UnixMilli() // people heard that it would be tried again
 	}
 	count(inc, e)
 	p.changed(inc)
@@ -152,7 +162,7 @@ func (p *pass) event(e model.AlarmEvent) {
 	}
 	inc.ParentID = 0
 	delete(p.d.Parents, inc)
-	if inc.ToldMS == 0 && inc.TellMS == 0 && inc.Failed+inc.Missed >= rule.InARow {
+	if inc.ToldMS == 0 && inc.TellMS == 0 && p.enough(inc, rule) {
 		inc.TellMS = p.Now.UnixMilli()
 		if cause == model.CauseExecutor {
 			inc.TellMS += GroupWait.Milliseconds()
@@ -253,6 +263,9 @@ func (p *pass) well(subject string, at, run int64) {
 	}
 	if at < inc.LastMS && run < inc.LastRun { // written late: something newer has failed
 		return
+	}
+	if rule := p.ruleOf(inc); rule.OutOf > 0 && inc.ToldMS != 0 && p.Recent[inc.JobID] >= max(1, rule.InARow) {
+		return // one good fire among many bad ones
 	}
 	parent := p.parentOf(inc)
 	if parent != nil && parent.GroupID != 0 && !p.holds(parent.Subject) {

@@ -22,6 +22,7 @@ type Store interface {
 	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
 	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
 	LateFires(ctx context.Context, before int64) ([]model.LateFire, error)
+	RecentFailures(ctx context.Context, of map[int]int) (map[int]int, error)
 	JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error)
 	SucceededFrom(ctx context.Context, from map[int]int64) ([]int, error)
 	SucceededSince(ctx context.Context, of []model.Incident) ([]int, error)
@@ -117,6 +118,9 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 		}
 		e.overAt = now
 	}
+	if err := e.recent(ctx, &w); err != nil {
+		return false, err
+	}
 	d := Decide(w)
 	if d.Empty() {
 		return false, nil
@@ -163,7 +167,7 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 		switch {
 		case !there, job.Status == model.JobStopped && job.ScheduleType != model.ScheduleNone:
 			w.Ended = append(w.Ended, inc.JobID)
-		case notSent(inc.Reason):
+		case notSent(inc.Reason), inc.Reason == model.AlarmAttempt:
 			missed = append(missed, inc)
 		default:
 			failed = append(failed, inc.JobID)
@@ -225,5 +229,30 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 	}
 	var err error
 	w.Failed, err = e.Store.CountFailures(ctx, of, countedUpTo)
+	return err
+}
+
+// recent counts how many of the newest fires of jobs failed, where the rule asks for it and
+// something is to be decided.
+func (e *Engine) recent(ctx context.Context, w *Work) error {
+	of := map[int]int{}
+	ask := func(id int) {
+		if job, there := w.Jobs[id]; there {
+			if r := w.Rules.For(&job); r.OutOf > 0 {
+				of[id] = r.OutOf
+			}
+		}
+	}
+	for _, x := range w.Events {
+		ask(x.JobID)
+	}
+	for _, id := range w.Well {
+		ask(id)
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	var err error
+	w.Recent, err = e.Store.RecentFailures(ctx, of)
 	return err
 }

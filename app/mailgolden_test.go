@@ -202,6 +202,7 @@ var scenes = map[string]func(p *press) model.Message{
 	"reminder-late":      func(p *press) model.Message { return p.late(model.StepReminder) },
 	"escalated-late":     func(p *press) model.Message { return p.late(model.StepEscalated) },
 	"ended-late":         func(p *press) model.Message { return p.late(model.StepEnded) },
+	"opened-attempt":     func(p *press) model.Message { return p.attempt() },
 	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
 	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },
 	"escalated-deadline": func(p *press) model.Message { return p.deadline(model.StepEscalated) },
@@ -279,6 +280,16 @@ func (p *press) overrun(step, reason string, d model.AlarmDetail) model.Message 
 		if step == model.StepEnded {
 			i.EndedMS = mailTime.UnixMilli()
 		}
+	}))
+}
+
+// attempt is a run that failed and will be tried again, of a job with three failures of late.
+func (p *press) attempt() model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", "")
+	r := p.run(j, func(r *model.Run) { r.HandleCode, r.HandleMsg = 500, "ledger locked" })
+	return p.told(model.StepOpened, incident(model.JobSubject(j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.FirstRun, i.LastRun, i.Detail = model.AlarmAttempt, r.ID, r.ID, model.AlarmDetail{Recent: 3, OutOf: 10}.Text()
 	}))
 }
 

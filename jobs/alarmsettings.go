@@ -149,6 +149,9 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 	if r.OverrunTimes != 0 {
 		whole(bad, "overrun_times", r.OverrunTimes, 2, mostInARow)
 	}
+	if r.OutOf != 0 {
+		whole(bad, "out_of", r.OutOf, max(2, r.InARow), mostInARow)
+	}
 	whole(bad, "late", r.LateMinutes, 0, longestMinute)
 	whole(bad, "remind", r.RemindMinutes, 0, longestMinute)
 	whole(bad, "escalate", r.EscalateMinutes, 0, longestMinute)

@@ -186,6 +186,11 @@ type AlarmSettings struct {
 	Without []string `json:"without,omitempty"`
 	// InARow is after how many fires in a row people are told; 0 and 1 = of the first.
 	InARow int `json:"inARow,omitempty"`
+	// OutOf makes InARow a number of failures among so many of the newest fires; 0 = in a row.
+	OutOf int `json:"outOf,omitempty"`
+	// EachAttempt: failed attempts that will be tried again raise an alarm, too. The store looks
+	// for it in the text of the settings.
+	EachAttempt bool `json:"eachAttempt,omitempty"`
 	// OverrunMinutes is how long a run may take; OverrunTimes how many times as long as the
 	// longest of the recent successes; 0 = not watched.
 	OverrunMinutes int `json:"overrunMinutes,omitempty"`

@@ -19,6 +19,7 @@ const (
 	AlarmOverrun = "overrun" // longer than the rule allows
 	AlarmUnusual = "unusual" // far longer than the job's runs usually take
 	AlarmLate    = "late"
+	AlarmAttempt = "attempt" // a run has failed and will be tried again; nothing but that yet
 	AlarmNotDone = "not_done"
 )
 
@@ -37,11 +38,13 @@ func (i *Incident) OfRuns() bool { return i.JobID != 0 && i.Subject == JobSubjec
 // AlarmDetail is what of a watched trouble is known in numbers: the column detail of an
 // incident. Times are epoch ms, durations ms; 0 = it has none.
 type AlarmDetail struct {
-	SentMS  int64 `json:"sent,omitempty"`  // the run that goes on was sent then
-	LimitMS int64 `json:"limit,omitempty"` // what the rule allows
-	UsualMS int64 `json:"usual,omitempty"` // the longest of the recent runs that succeeded
-	DueMS   int64 `json:"due,omitempty"`   // it had to be done, or sent, by then
-	FromMS  int64 `json:"from,omitempty"`  // a success counts of fires that were planned since then
+	SentMS  int64 `json:"sent,omitempty"`   // the run that goes on was sent then
+	LimitMS int64 `json:"limit,omitempty"`  // what the rule allows
+	UsualMS int64 `json:"usual,omitempty"`  // the longest of the recent runs that succeeded
+	DueMS   int64 `json:"due,omitempty"`    // it had to be done, or sent, by then
+	Recent  int   `json:"recent,omitempty"` // fires that failed, of the newest OutOf
+	OutOf   int   `json:"outOf,omitempty"`
+	FromMS  int64 `json:"from,omitempty"` // a success counts of fires that were planned since then
 }
 
 // Text is the detail as it is stored.
@@ -73,4 +76,17 @@ type LateFire struct {
 	JobID int
 	RunID int64 // 0 = it has not even been written down
 	DueMS int64
+}
+
+// attemptMark is before the reason of an event that is about an attempt that will be tried again.
+const attemptMark = "try:"
+
+// AttemptEvent is the event of an attempt that failed and will be tried again.
+func AttemptEvent(r *Run) AlarmEvent {
+	return AlarmEvent{AtMS: r.FinishedMS, JobID: r.JobID, RunID: r.ID, Reason: attemptMark + r.Outcome()}
+}
+
+// Attempt gives the reason of an event about an attempt, and whether it is one.
+func (e *AlarmEvent) Attempt() (reason string, is bool) {
+	return strings.CutPrefix(e.Reason, attemptMark)
 }

@@ -59,7 +59,11 @@ func TestAlarmsReadLittle(t *testing.T) {
 			_, err := st.SucceededFrom(ctx, map[int]int64{7: 9_700_000_000_000, 8: 1_700_000_090_000}) // all of their runs since then
 			return err
 		}},
-		"late fires":        {3100, func(ctx context.Context) error { _, err := st.LateFires(ctx, 1501); return err }},
+		"late fires": {3100, func(ctx context.Context) error { _, err := st.LateFires(ctx, 1501); return err }},
+		"recent failures": {300, func(ctx context.Context) error {
+			_, err := st.RecentFailures(ctx, map[int]int{7: 10, 8: 10})
+			return err
+		}},
 		"events":            {20, func(ctx context.Context) error { _, err := st.AlarmEvents(ctx, 1000); return err }},
 		"open incidents":    {6100, func(ctx context.Context) error { _, err := st.OpenIncidents(ctx, 100_000); return err }},
 		"due messages":      {100, func(ctx context.Context) error { _, err := st.DueMessages(ctx, "mail", 1, 500); return err }},

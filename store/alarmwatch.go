@@ -144,3 +144,26 @@ func (s *Store) LateFires(ctx context.Context, before int64) ([]model.LateFire, 
 	}
 	return list, err
 }
+
+// RecentFailures counts, among so many of the newest fires of each job that have ended, those
+// that failed or were not made. What a person wanted so does not count as a fire.
+func (s *Store) RecentFailures(ctx context.Context, of map[int]int) (map[int]int, error) {
+	out := map[int]int{}
+	err := chunks(slices.Sorted(maps.Keys(of)), 50, func(part []int) error {
+		const one = `SELECT ? AS job, COALESCE(SUM(bad), 0) AS n FROM (SELECT CASE WHEN handle_code = 200 THEN 0 ELSE 1 END AS bad FROM xxl_job_log l
+			WHERE job_id = ? AND NOT ` + isOpen + ` AND COALESCE(run_reason, '') NOT IN ('` + model.ReasonKilled + `', '` + model.ReasonKillAsked + `', '` + model.ReasonCovered + `', '` +
+			model.ReasonPaused + `', '` + model.ReasonCancelled + `', '` + model.ReasonTakenBack + `', '` + model.ReasonDiscarded + `') AND ` + onePerFire + ` ORDER BY id DESC LIMIT ?) AS t`
+		var args []any
+		for _, id := range part {
+			args = append(args, id, id, of[id])
+		}
+		type pair struct{ id, n int }
+		list, err := collect(ctx, s.r, func(r row) (p pair, err error) { err = r.Scan(&p.id, &p.n); return p, err },
+			strings.Repeat(one+" UNION ALL ", len(part)-1)+one, args...)
+		for _, p := range list {
+			out[p.id] = p.n
+		}
+		return err
+	})
+	return out, err
+}

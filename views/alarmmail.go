@@ -87,7 +87,7 @@ func (m AlarmMail) Headline() string {
 	}
 	key := m.headKey()
 	switch {
-	case m.Step == model.StepOpened && about == "job" && i.Failed == 0:
+	case m.Step == model.StepOpened && about == "job" && i.Failed == 0 && i.Missed > 0:
 		key += ".missed"
 	case m.watched():
 		args = append(args, m.watchedArgs()...)
@@ -216,6 +216,9 @@ func (m AlarmMail) facts() []mailFact {
 	}
 	if n := i.Missed; n > 0 {
 		add("missed", m.L.Number(int64(n)), "")
+	}
+	if d := i.Details(); d.OutOf > 0 && m.Step != model.StepEnded {
+		add("recent", t("alarm.recent", "N", d.Recent, "Of", d.OutOf), "")
 	}
 	if m.SuccessMS > 0 {
 		add("success", m.at(m.SuccessMS), "")

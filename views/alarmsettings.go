@@ -80,7 +80,12 @@ func (v AlarmSettings) says(r model.AlarmRule) string {
 		return v.T("alarms.says.off")
 	}
 	out := []string{v.T("severity." + string(severityOr(r.Severity)))}
-	if r.InARow > 1 {
+	if r.EachAttempt {
+		out = append(out, v.T("alarms.says.each_attempt"))
+	}
+	if r.OutOf > 0 {
+		out = append(out, v.T("alarms.says.out_of", "Count", max(1, r.InARow), "Of", r.OutOf))
+	} else if r.InARow > 1 {
 		out = append(out, v.T("alarms.says.in_a_row", "Count", r.InARow))
 	}
 	out = append(out, v.watches(r)...)
