@@ -135,7 +135,7 @@ func (p *pass) event(e model.AlarmEvent) {
 	}
 	job, there := p.Jobs[e.JobID]
 	rule := p.Rules.For(&job)
-	if !there || rule.Off || slices.Contains(rule.Without, e.Reason) {
+	if !there || rule.Off || slices.Contains(rule.Without, e.Reason) || e.Reason == model.ReasonDiscarded && !rule.Discarded {
 		p.run(e.RunID, 1)
 		return
 	}

@@ -27,3 +27,37 @@ func TestALongRunIsATroubleOfItsOwn(t *testing.T) {
 	require.Empty(t, d.pass(), "nobody looks any more: it may go on")
 	require.Empty(t, d.open)
 }
+
+// TestDiscardedWhereTheRuleSaysSo: the block strategy asks for it, so it raises nothing by itself.
+func TestDiscardedWhereTheRuleSaysSo(t *testing.T) {
+	d := newDesk(t, job(1, 1, "a@example.org"))
+	require.Empty(t, d.pass(failed(1, 10, model.ReasonDiscarded)))
+	require.Empty(t, d.open)
+	require.Equal(t, 1, d.runs[10])
+	d.rules = alarm.Rules{{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Discarded: true}}}
+	require.Equal(t, []string{"opened job:1 a@example.org"}, d.pass(failed(1, 11, model.ReasonDiscarded)))
+	require.Equal(t, 1, d.open[0].Missed)
+}
+
+// TestEveryReasonCanBeLeftOut: each that raises something, by the rule of the job or, of the
+// center's own, by the default rule.
+func TestEveryReasonCanBeLeftOut(t *testing.T) {
+	left := 0
+	for _, r := range model.Reasons() {
+		if !model.Choosable(r.Code) {
+			continue
+		}
+		left++
+		d := newDesk(t, job(1, 1, "a@example.org"))
+		d.rules = alarm.Rules{{Scope: model.ScopeJob, JobID: 1, AlarmSettings: model.AlarmSettings{Without: []string{r.Code}}}}
+		require.Empty(t, d.after(time.Hour).pass(failed(1, 10, r.Code)), r.Code)
+		require.Empty(t, d.open)
+	}
+	require.Greater(t, left, 15)
+	for _, r := range model.CenterReasons() {
+		require.True(t, model.Choosable(r))
+		d := newDesk(t)
+		d.rules = alarm.Rules{{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Mails: []string{"ops@example.org"}, Without: []string{r}}}}
+		require.Empty(t, d.watch([]alarm.Condition{{Subject: "x:1", Reason: r}}))
+	}
+}

@@ -177,8 +177,7 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 	known(bad, "severity", string(r.Severity), slices.Contains([]model.Severity{model.SeverityInfo, model.SeverityWarning, model.SeverityCritical}, r.Severity))
 	known(bad, "language", r.Language, slices.Contains([]string{"", "zh-Hans", "zh-Hant", "en"}, r.Language))
 	for _, reason := range r.Without {
-		_, is := model.ReasonOf(reason)
-		known(bad, "without", reason, is && model.Raises(reason))
+		known(bad, "without", reason, model.Choosable(reason))
 	}
 	if len(bad.Fields) > 0 {
 		return bad

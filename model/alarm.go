@@ -184,6 +184,9 @@ type AlarmSettings struct {
 	Off bool `json:"off,omitempty"`
 	// Without are the outcomes that raise nothing.
 	Without []string `json:"without,omitempty"`
+	// Discarded: what an executor discards because it is busy with the job raises an alarm, too:
+	// the block strategy of the job asks for it, so it does not by itself.
+	Discarded bool `json:"discarded,omitempty"`
 	// InARow is after how many fires in a row people are told; 0 and 1 = of the first.
 	InARow int `json:"inARow,omitempty"`
 	// OutOf makes InARow a number of failures among so many of the newest fires; 0 = in a row.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,18 @@ const (
 	AlarmAttempt = "attempt" // a run has failed and will be tried again; nothing but that yet
 	AlarmNotDone = "not_done"
 )
+
+// CenterReasons are those of troubles of the center itself: the default rule holds for them.
+func CenterReasons() []string { return []string{AlarmNodeGone, AlarmLoopSick} }
+
+// Choosable reports whether a rule can say that a reason raises nothing.
+func Choosable(reason string) bool {
+	if slices.Contains(CenterReasons(), reason) {
+		return true
+	}
+	_, known := ReasonOf(reason)
+	return known && Raises(reason) && reason != ReasonDiscarded
+}
 
 // WatchedJob is the subject of what is watched of a job.
 func WatchedJob(kind string, job int) string { return kind + ":" + strconv.Itoa(job) }

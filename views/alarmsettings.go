@@ -83,6 +83,9 @@ func (v AlarmSettings) says(r model.AlarmRule) string {
 	if r.EachAttempt {
 		out = append(out, v.T("alarms.says.each_attempt"))
 	}
+	if r.Discarded {
+		out = append(out, v.T("alarms.says.discarded"))
+	}
 	if r.OutOf > 0 {
 		out = append(out, v.T("alarms.says.out_of", "Count", max(1, r.InARow), "Of", r.OutOf))
 	} else if r.InARow > 1 {
@@ -209,9 +212,18 @@ func (v AlarmRuleForm) languages() []Option {
 func (v AlarmRuleForm) reasons() []Option {
 	var out []Option
 	for _, r := range model.Reasons() {
-		if model.Raises(r.Code) {
+		if model.Choosable(r.Code) {
 			out = append(out, Option{r.Code, reasonText(v.L, r.Code)})
 		}
+	}
+	return out
+}
+
+// centerReasons are troubles of the center that the default rule may leave out.
+func (v AlarmRuleForm) centerReasons() []Option {
+	var out []Option
+	for _, r := range model.CenterReasons() {
+		out = append(out, Option{r, reasonText(v.L, r)})
 	}
 	return out
 }

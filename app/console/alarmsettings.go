@@ -55,7 +55,7 @@ func (c *Console) alarmTest(r *request) error {
 
 // ruleFields are the fields of a rule that hold one text each.
 var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mails", "language", "zone", "severity", "in_a_row", "remind", "quiet_from", "quiet_to", "escalate", "escalate_to",
-	"overrun", "overrun_times", "late", "done_by", "out_of", "each_attempt"}
+	"overrun", "overrun_times", "late", "done_by", "out_of", "each_attempt", "discarded"}
 
 func (c *Console) ruleNew(r *request) error {
 	d := model.DefaultAlarmRule()
@@ -80,6 +80,9 @@ func ruleForm(d model.AlarmRule) views.AlarmRuleForm {
 	}}
 	if d.Off {
 		v.Values["off"] = "1"
+	}
+	if d.Discarded {
+		v.Values["discarded"] = "1"
 	}
 	if d.EachAttempt {
 		v.Values["each_attempt"] = "1"
@@ -162,7 +165,7 @@ func (c *Console) ruleSave(r *request) error {
 		Off: v.Values["off"] != "", Without: v.Without, InARow: number("in_a_row"), RemindMinutes: number("remind"), Severity: model.Severity(v.Values["severity"]),
 		QuietFrom: v.Values["quiet_from"], QuietTo: v.Values["quiet_to"], Zone: v.Values["zone"], Language: v.Values["language"],
 		Mails: addresses(v.Values["mails"]), EscalateMinutes: number("escalate"), EscalateTo: addresses(v.Values["escalate_to"]),
-		OverrunMinutes: number("overrun"), OverrunTimes: number("overrun_times"), LateMinutes: number("late"), DoneBy: v.Values["done_by"], OutOf: number("out_of"), EachAttempt: v.Values["each_attempt"] != "",
+		OverrunMinutes: number("overrun"), OverrunTimes: number("overrun_times"), LateMinutes: number("late"), DoneBy: v.Values["done_by"], OutOf: number("out_of"), EachAttempt: v.Values["each_attempt"] != "", Discarded: v.Values["discarded"] != "",
 	}
 	for _, text := range v.DoneDays {
 		day, err := strconv.Atoi(text)
