@@ -3,6 +3,7 @@ package alarm
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
@@ -33,6 +34,12 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 		return rule.OverrunMinutes > 0
 	case model.AlarmUnusual:
 		return rule.OverrunTimes > 0
+	case model.AlarmDiskFull, model.AlarmOverCapacity:
+		_, node, _ := strings.Cut(inc.Subject, ":")
+		if inc.Reason == model.AlarmDiskFull {
+			node, _, _ = strings.Cut(node, " ")
+		}
+		return !slices.Contains(p.Away, node)
 	case model.AlarmLate:
 		return rule.LateMinutes > 0
 	case model.AlarmNotDone:
@@ -46,7 +53,7 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 // Those of executors end with a success, too.
 func (p *pass) watched(inc *model.Incident) bool {
 	switch inc.Kind() {
-	case "node", "loop", model.WatchOverrun, model.WatchLate, model.WatchDeadline:
+	case "node", "loop", model.WatchDisk, model.WatchSlow, model.WatchCapacity, model.WatchOverrun, model.WatchLate, model.WatchDeadline:
 		return true
 	}
 	return false

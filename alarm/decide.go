@@ -37,6 +37,8 @@ type Work struct {
 	// Watched says that Conditions is what is wrong now beside the jobs; else nobody looked.
 	Watched    bool
 	Conditions []Condition
+	// Away are nodes that do not say any more what is wrong with them.
+	Away []string
 }
 
 // Condition is something that is wrong for as long as it is seen.

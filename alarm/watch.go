@@ -44,12 +44,16 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 		return err
 	}
 	for _, n := range nodes {
+		if n.State() != model.NodeAlive {
+			w.Away = append(w.Away, n.Name)
+		}
 		switch n.State() {
 		case model.NodeGone:
 			if n.SilentMS >= goneFor.Milliseconds() && n.SilentMS < forgotten.Milliseconds() {
 				w.Conditions = append(w.Conditions, Condition{Subject: "node:" + n.Name, Reason: model.AlarmNodeGone})
 			}
 		case model.NodeAlive:
+			w.nodeTroubles(&n)
 			for name := range strings.SplitSeq(n.SickLoops, ",") {
 				if name != "" {
 					w.Conditions = append(w.Conditions, Condition{Subject: "loop:" + n.Name + "/" + name, Reason: model.AlarmLoopSick})
@@ -68,4 +72,33 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 	}
 	w.Watched = true
 	return nil
+}
+
+// nodeTroubles takes what a node says is wrong with it. A slow database is one trouble,
+// whoever notices it.
+func (w *Work) nodeTroubles(n *model.Node) {
+	for _, x := range n.Troubles {
+		c := Condition{Reason: x.Reason, Detail: model.AlarmDetail{N: x.N}}
+		switch x.Reason {
+		case model.AlarmDiskFull:
+			c.Subject = cutSubject(model.WatchDisk + ":" + n.Name + " " + x.What)
+		case model.AlarmDatabaseSlow:
+			c.Subject = model.WatchSlow
+		case model.AlarmOverCapacity:
+			c.Subject = model.WatchCapacity + ":" + n.Name
+		default: // of a newer center
+			continue
+		}
+		if !slices.ContainsFunc(w.Conditions, func(o Condition) bool { return o.Subject == c.Subject }) {
+			w.Conditions = append(w.Conditions, c)
+		}
+	}
+}
+
+// cutSubject keeps a subject as short as its column.
+func cutSubject(s string) string {
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:120])
+	}
+	return s
 }

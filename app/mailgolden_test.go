@@ -202,6 +202,9 @@ var scenes = map[string]func(p *press) model.Message{
 	"reminder-late":      func(p *press) model.Message { return p.late(model.StepReminder) },
 	"escalated-late":     func(p *press) model.Message { return p.late(model.StepEscalated) },
 	"ended-late":         func(p *press) model.Message { return p.late(model.StepEnded) },
+	"opened-disk":        func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
+	"opened-slowdb":      func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
+	"opened-capacity":    func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
 	"opened-attempt":     func(p *press) model.Message { return p.attempt() },
 	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
 	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },
@@ -215,6 +218,11 @@ var scenes = map[string]func(p *press) model.Message{
 func (p *press) hostile() model.Message {
 	p.logs.text = hostileLog
 	return p.failed(model.StepOpened, hostileName, hostileNote, 0)
+}
+
+// trouble is what a node says is wrong with it.
+func (p *press) trouble(subject, reason string, n int64) model.Message {
+	return p.told(model.StepOpened, incident(subject, 0, 0, func(i *model.Incident) { i.Reason, i.Detail = reason, model.AlarmDetail{N: n}.Text() }))
 }
 
 // center is trouble of the center itself.

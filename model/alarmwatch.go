@@ -12,6 +12,9 @@ import (
 const (
 	WatchOverrun  = "overrun"  // a run of the job with this id goes on for too long
 	WatchLate     = "late"     // a fire of the job has not been sent although its time is over
+	WatchDisk     = "disk"     // a folder of a node, whose name is before the space
+	WatchSlow     = "slowdb"   // the database
+	WatchCapacity = "capacity" // a node
 	WatchDeadline = "deadline" // the job was not done by its time of day
 )
 
@@ -20,12 +23,19 @@ const (
 	AlarmOverrun = "overrun" // longer than the rule allows
 	AlarmUnusual = "unusual" // far longer than the job's runs usually take
 	AlarmLate    = "late"
+
+	AlarmDiskFull     = "disk_full"     // of a node
+	AlarmDatabaseSlow = "database_slow" // for a node
+	AlarmOverCapacity = "over_capacity" // more is due than a node can send
+
 	AlarmAttempt = "attempt" // a run has failed and will be tried again; nothing but that yet
 	AlarmNotDone = "not_done"
 )
 
 // CenterReasons are those of troubles of the center itself: the default rule holds for them.
-func CenterReasons() []string { return []string{AlarmNodeGone, AlarmLoopSick} }
+func CenterReasons() []string {
+	return []string{AlarmNodeGone, AlarmLoopSick, AlarmOverCapacity, AlarmDatabaseSlow, AlarmDiskFull}
+}
 
 // Choosable reports whether a rule can say that a reason raises nothing.
 func Choosable(reason string) bool {
@@ -55,6 +65,7 @@ type AlarmDetail struct {
 	LimitMS int64 `json:"limit,omitempty"`  // what the rule allows
 	UsualMS int64 `json:"usual,omitempty"`  // the longest of the recent runs that succeeded
 	DueMS   int64 `json:"due,omitempty"`    // it had to be done, or sent, by then
+	N       int64 `json:"n,omitempty"`      // percent of a disk, ms of a statement, runs that wait
 	Recent  int   `json:"recent,omitempty"` // fires that failed, of the newest OutOf
 	OutOf   int   `json:"outOf,omitempty"`
 	FromMS  int64 `json:"from,omitempty"` // a success counts of fires that were planned since then
