@@ -140,10 +140,27 @@ func (t *teller) letter(ctx context.Context, m model.Message) (mail.Message, err
 	if err != nil {
 		return out, err
 	}
+	if err := t.acts(ctx, &a, m); err != nil {
+		return out, err
+	}
 	out.References = []string{fmt.Sprintf("carillon.incident.%d.%d@%s", a.Incident.ID, a.Incident.OpenedMS, domain)}
 	out.Subject, out.Text = a.Subject(), a.Text()
 	out.HTML, err = a.HTML(ctx)
 	return out, err
+}
+
+// acts adds the links with which the reader of a mail acts: of a trouble that lasts.
+func (t *teller) acts(ctx context.Context, a *views.AlarmMail, m model.Message) error {
+	if m.Step == model.StepEnded || m.IncidentID == 0 {
+		return nil
+	}
+	links, err := t.jobs.AlarmLinks(ctx, m)
+	for _, action := range jobs.LinkActions() {
+		if links[action] != "" {
+			a.Acts = append(a.Acts, views.AlarmLine{Name: a.L.T("alarm.act." + action), URL: t.base + "/link?do=" + links[action]})
+		}
+	}
+	return err
 }
 
 // alarm gathers what a message about an incident says.

@@ -35,6 +35,7 @@ type AlarmMail struct {
 	NoteText   string
 	NoteHTML   string // the same, sanitised
 	LogTail    string
+	Acts       []AlarmLine         // links that act: acknowledge, mute
 	Plain      func(string) string // makes text of what others wrote as HTML
 }
 
@@ -249,7 +250,7 @@ func (m AlarmMail) links() []AlarmLine {
 	if m.Run != nil && m.Incident.JobID != 0 && m.Step != model.StepEnded {
 		out = append(out, AlarmLine{Name: t("alarm.link.run"), URL: m.Base + "/runs/" + itoa64(m.Run.ID)})
 	}
-	out = append(out, AlarmLine{Name: t(map[bool]string{true: "alarm.link.over", false: "alarm.link.incident"}[m.Step == model.StepEnded]), URL: page})
+	out = append(out, AlarmLine{Name: t(map[bool]string{true: "alarm.link.over", false: "alarm.link.incident"}[m.Step == model.StepEnded || len(m.Acts) > 0]), URL: page})
 	if m.Incident.JobID != 0 {
 		out = append(out, AlarmLine{Name: t("alarm.link.job"), URL: m.Base + "/jobs/" + itoa(m.Incident.JobID)})
 	}
@@ -283,6 +284,12 @@ func (m AlarmMail) Text() string {
 	}
 	b.WriteString("\n")
 	for _, x := range m.links() {
+		b.WriteString(x.Name + m.L.T("alarm.colon") + x.URL + "\n")
+	}
+	if len(m.Acts) > 0 {
+		b.WriteString("\n")
+	}
+	for _, x := range m.Acts {
 		b.WriteString(x.Name + m.L.T("alarm.colon") + x.URL + "\n")
 	}
 	return b.String()

@@ -138,6 +138,7 @@ func typedForms() map[string]typed {
 	}
 	valid := "name=n&author=a&schedule_type=CRON&schedule_conf=0 0 8 * * ?&handler=h&glue_type=BEAN"
 	return map[string]typed{
+		"POST /link":  {form: "do=x", fields: map[string]field{"do": {kind: meant}}},
 		"POST /login": {page: "/login", form: "name=x&password=y", fields: login}, "POST /login/kept": {form: "name=x&password=y", fields: login},
 		"POST /logout":      {},
 		"POST /preferences": {fields: map[string]field{"lang": {kind: beside}, "theme": {kind: beside}, "next": {kind: beside}}},
