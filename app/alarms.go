@@ -231,25 +231,38 @@ func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail) (*i18n.Loca
 	if d.Job != nil {
 		holds = alarm.Rules(rules).For(d.Job)
 	}
+	words, zone := t.speaks(holds)
+	return words, zone, nil
+}
+
+// speaks gives language and zone of a rule, those of the center where it names none.
+func (t *teller) speaks(r model.AlarmRule) (*i18n.Localizer, *time.Location) {
 	lang, zone := t.lang, t.zone
-	if holds.Language != "" {
-		lang = holds.Language
+	if r.Language != "" {
+		lang = r.Language
 	}
-	if holds.Zone != "" {
-		if z, err := time.LoadLocation(holds.Zone); err == nil {
+	if r.Zone != "" {
+		if z, err := time.LoadLocation(r.Zone); err == nil {
 			zone = z
 		}
 	}
-	return t.texts.Localizer(lang), zone, nil
+	return t.texts.Localizer(lang), zone
 }
 
 // digest gathers what was not told one by one.
 func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest, error) {
-	words := t.texts.Localizer(t.lang)
-	d := views.AlarmDigest{L: words, Zone: t.zone, Now: t.now(), Base: t.base}
+	d := views.AlarmDigest{L: t.texts.Localizer(t.lang), Zone: t.zone, Now: t.now(), Base: t.base}
 	list, err := t.store.MessagesIn(ctx, m.ID, 10_000)
 	if err != nil {
 		return d, err
+	}
+	rules, err := t.store.AlarmRules(ctx)
+	if err != nil {
+		return d, err
+	}
+	named := slices.IndexFunc(rules, func(r model.AlarmRule) bool { return r.Language != "" && alarm.Tells(r, m.Channel, m.Target) })
+	if named >= 0 {
+		d.L, d.Zone = t.speaks(rules[named])
 	}
 	d.Total = len(list)
 	open := map[int64]bool{}
@@ -264,9 +277,15 @@ func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest
 		if err != nil {
 			return d, err
 		}
+		if named < 0 && len(d.Lines) == 0 { // of the newest, as it would have been told by itself
+			if d.L, d.Zone, err = t.reader(ctx, &i); err != nil {
+				return d, err
+			}
+		}
+		words := d.L
 		open[i.ID] = i.Open()
 		a := views.AlarmMail{L: words, Incident: i.Incident, JobName: i.JobName, GroupTitle: i.GroupTitle}
-		d.Lines = append(d.Lines, views.AlarmLine{Name: a.Subject(), Detail: words.T("alarm.digest."+x.Step) + " " + i18n.DateTime(time.UnixMilli(x.MadeMS).In(t.zone)), URL: fmt.Sprintf("%s/incidents/%d", t.base, i.ID)})
+		d.Lines = append(d.Lines, views.AlarmLine{Name: a.Subject(), Detail: words.T("alarm.digest."+x.Step) + " " + i18n.DateTime(time.UnixMilli(x.MadeMS).In(d.Zone)), URL: fmt.Sprintf("%s/incidents/%d", t.base, i.ID)})
 	}
 	for _, lasts := range open {
 		if lasts {

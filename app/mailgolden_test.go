@@ -461,6 +461,30 @@ func TestMailsAsTheyArrive(t *testing.T) {
 	}
 }
 
+// TestASummaryInTheLanguageOfItsReader: of the rule that names the address, else of the rule of
+// the newest trouble.
+func TestASummaryInTheLanguageOfItsReader(t *testing.T) {
+	for name, rules := range map[string][]model.AlarmRule{
+		"named": {
+			{Scope: model.ScopeTag, Tag: "x", AlarmSettings: model.AlarmSettings{Language: "zh-Hant", Mails: []string{"OnCall@example.org"}}},
+			{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Language: "en"}},
+		},
+		"of the trouble": {{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Language: "zh-Hant"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPress(t)
+			m := p.summed()
+			for _, r := range rules {
+				_, err := p.store.SaveAlarmRule(t.Context(), r)
+				require.NoError(t, err)
+			}
+			_, _, err := p.Send(t.Context(), m)
+			require.NoError(t, err)
+			require.Contains(t, harmless(t, p.tray.raw).GetHeader("Subject"), "則告警彙總")
+		})
+	}
+}
+
 func compare(t *testing.T, name, raw string) {
 	t.Helper()
 	got := harmless(t, raw)
