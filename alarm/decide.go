@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -32,16 +31,25 @@ type Work struct {
 	Ended []int
 	// Failed is how many fires of jobs have failed, as far as that was counted.
 	Failed map[int]int
+	// Recent is how many of the newest fires of jobs failed or were not made, as many as their
+	// rule names; of jobs with events and of Well, where the rule asks for it.
+	Recent map[int]int
 	// Watched says that Conditions is what is wrong now beside the jobs; else nobody looked.
 	Watched    bool
 	Conditions []Condition
+	// Away are nodes that do not say any more what is wrong with them.
+	Away []string
 }
 
 // Condition is something that is wrong for as long as it is seen.
 type Condition struct {
-	Subject string // executor:3, node:a, loop:a/plan
+	Subject string // executor:3, node:a, loop:a/plan, overrun:12
+	JobID   int    // whose rule holds; 0 = it is about no job
 	GroupID int    // of an executor
+	RunID   int64
+	SinceMS int64 // since when it is wrong; 0 = since it is seen
 	Reason  string
+	Detail  model.AlarmDetail
 }
 
 // What a pass gives.
@@ -65,7 +73,7 @@ func Decide(w Work) *Decision {
 	p := &pass{Work: w, open: map[string]*model.Incident{}, byID: map[int64]*model.Incident{}, listed: map[*model.Incident]bool{}, d: Decision{Runs: map[int64]int{}, Parents: map[*model.Incident]*model.Incident{}}}
 	for i := range w.Open {
 		inc := w.Open[i]
-		if n := w.Failed[inc.JobID]; inc.JobID != 0 && n > inc.Failed {
+		if n := w.Failed[inc.JobID]; inc.OfRuns() && n > inc.Failed {
 			inc.Failed = n // failures of a trouble that is told are no events
 		}
 		p.open[inc.Subject], p.byID[inc.ID] = &inc, &inc
@@ -123,15 +131,22 @@ func (p *pass) event(e model.AlarmEvent) {
 		p.well(jobSubject(e.JobID), e.AtMS, e.RunID)
 		return
 	}
+	if reason, is := e.Attempt(); is {
+		p.attempt(e, reason)
+		return
+	}
 	job, there := p.Jobs[e.JobID]
 	rule := p.Rules.For(&job)
-	if !there || rule.Off || slices.Contains(rule.Without, e.Reason) {
+	if !there || rule.Off || slices.Contains(rule.Without, e.Reason) || e.Reason == model.ReasonDiscarded && !rule.Discarded {
 		p.run(e.RunID, 1)
 		return
 	}
 	inc := p.open[jobSubject(e.JobID)]
 	if inc == nil {
 		inc = p.openNew(model.Incident{Subject: jobSubject(e.JobID), JobID: e.JobID, GroupID: job.GroupID, Severity: severityOf(rule), FirstRun: e.RunID}, e)
+	}
+	if inc.Reason == model.AlarmAttempt && inc.ToldMS != 0 && inc.AckedMS == 0 {
+		inc.TellMS = p.Now.UnixMilli() // people heard that it would be tried again
 	}
 	count(inc, e)
 	p.changed(inc)
@@ -149,7 +164,7 @@ func (p *pass) event(e model.AlarmEvent) {
 	}
 	inc.ParentID = 0
 	delete(p.d.Parents, inc)
-	if inc.ToldMS == 0 && inc.TellMS == 0 && inc.Failed+inc.Missed >= rule.InARow {
+	if inc.ToldMS == 0 && inc.TellMS == 0 && p.enough(inc, rule) {
 		inc.TellMS = p.Now.UnixMilli()
 		if cause == model.CauseExecutor {
 			inc.TellMS += GroupWait.Milliseconds()
@@ -251,39 +266,14 @@ func (p *pass) well(subject string, at, run int64) {
 	if at < inc.LastMS && run < inc.LastRun { // written late: something newer has failed
 		return
 	}
+	if rule := p.ruleOf(inc); rule.OutOf > 0 && inc.ToldMS != 0 && p.Recent[inc.JobID] >= max(1, rule.InARow) {
+		return // one good fire among many bad ones
+	}
 	parent := p.parentOf(inc)
 	if parent != nil && parent.GroupID != 0 && !p.holds(parent.Subject) {
 		p.end(parent, at, true)
 	}
 	p.end(inc, at, parent == nil || inc.ToldMS != 0)
-}
-
-// conditions opens and ends the incidents of what is watched.
-func (p *pass) conditions() {
-	if !p.Watched {
-		return
-	}
-	for _, c := range p.Conditions {
-		if p.open[c.Subject] != nil {
-			continue
-		}
-		rule := p.Rules.Default()
-		if c.GroupID != 0 {
-			rule = p.Rules.ForGroup(c.GroupID)
-		}
-		if rule.Off || slices.Contains(rule.Without, c.Reason) {
-			continue
-		}
-		now := p.Now.UnixMilli()
-		inc := p.openNew(model.Incident{Subject: c.Subject, GroupID: c.GroupID, Severity: severityOf(rule), LastMS: now, TellMS: now}, model.AlarmEvent{AtMS: now, Reason: c.Reason})
-		p.changed(inc)
-	}
-	for _, inc := range p.inOrder() {
-		kind, _, _ := strings.Cut(inc.Subject, ":")
-		if (kind == "node" || kind == "loop") && !p.holds(inc.Subject) {
-			p.end(inc, p.Now.UnixMilli(), true)
-		}
-	}
 }
 
 // holds reports whether a condition lasts.

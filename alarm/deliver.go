@@ -73,6 +73,9 @@ func (d *Deliverer) Pass(ctx context.Context, now time.Time) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
+	if due, err = d.apart(ctx, now, due); err != nil {
+		return err
+	}
 	type key struct{ channel, target string }
 	var order []key
 	byTarget := map[key][]model.Message{}
@@ -92,6 +95,41 @@ func (d *Deliverer) Pass(ctx context.Context, now time.Time) error {
 		ready = append(ready, some...)
 	}
 	return d.sendAll(ctx, ready)
+}
+
+// Robots of chats refuse at full and half hours, when all schedulers of a company talk at once:
+// for so long after one, messages to channels are spread over some seconds.
+const (
+	rushEvery = 30 * time.Minute
+	rushFor   = 30 * time.Second
+	rushLeast = 3 * time.Second
+	rushOver  = 20 * time.Second
+)
+
+// notBefore is when a message to a channel may be sent: at once, or some seconds after a full
+// or half hour, the same on each node. Hours of all zones begin at quarters of ours.
+func notBefore(m model.Message, now time.Time) time.Time {
+	began := now.Truncate(rushEvery)
+	if m.Channel == model.ChannelMail || now.Sub(began) >= rushFor {
+		return now
+	}
+	spread := time.Duration(uint64(m.ID)*7919%uint64((rushOver-rushLeast).Milliseconds())) * time.Millisecond
+	return began.Add(rushLeast + spread)
+}
+
+// apart lets messages wait that would come to robots at a full or half hour.
+func (d *Deliverer) apart(ctx context.Context, now time.Time, due []model.Message) (ready []model.Message, err error) {
+	for _, m := range due {
+		at := notBefore(m, now)
+		if m.State != model.OutboxWaiting || !at.After(now) {
+			ready = append(ready, m)
+			continue
+		}
+		if err := d.Outbox.PostponeMessages(ctx, []model.Message{m}, at.UnixMilli()); err != nil {
+			return nil, err
+		}
+	}
+	return ready, nil
 }
 
 // budget gives what a target gets now; the rest is folded into one message, or waits.

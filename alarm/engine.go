@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
@@ -19,6 +18,13 @@ type Store interface {
 	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
 	Nodes(ctx context.Context) ([]model.Node, error)
 	SilentGroups(ctx context.Context) ([]int, error)
+	JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error)
+	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
+	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
+	LateFires(ctx context.Context, before int64) ([]model.LateFire, error)
+	RecentFailures(ctx context.Context, of map[int]int) (map[int]int, error)
+	JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error)
+	SucceededFrom(ctx context.Context, from map[int]int64) ([]int, error)
 	SucceededSince(ctx context.Context, of []model.Incident) ([]int, error)
 	CountFailures(ctx context.Context, of map[int]model.Streak, limit int) (map[int]int, error)
 	Streaks(ctx context.Context, ids []int) (map[int]model.Streak, error)
@@ -42,9 +48,18 @@ type Engine struct {
 	Leads func() bool
 	// Decided is told that the outbox may have something new.
 	Decided func()
+	// Zone is that of rules that name none.
+	Zone *time.Location
+	// Next gives the first fire of a job after an instant, the zero time when there is none,
+	// and false when its schedule cannot be read.
+	Next func(job *model.Job, after time.Time) (time.Time, bool)
 
 	overAt time.Time
 	silent map[int]time.Time // executors without an address: since when that is seen
+	usual  map[int]usually   // of jobs with a long run
+
+	ruled    Rules            // that expected was made of
+	expected map[int]expected // by rule
 }
 
 // Pass looks at what happened and at what is due, until nothing is left.
@@ -86,8 +101,10 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 		e.overAt = now
 		return false, nil
 	}
-	if w.Rules, err = e.Store.AlarmRules(ctx); err != nil {
-		return false, err
+	if w.Rules == nil {
+		if w.Rules, err = e.Store.AlarmRules(ctx); err != nil {
+			return false, err
+		}
 	}
 	if w.Jobs, err = e.Store.JobsByID(ctx, jobsOf(w)); err != nil {
 		return false, err
@@ -100,6 +117,9 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 			return false, err
 		}
 		e.overAt = now
+	}
+	if err := e.recent(ctx, &w); err != nil {
+		return false, err
 	}
 	d := Decide(w)
 	if d.Empty() {
@@ -124,6 +144,11 @@ func jobsOf(w Work) []int {
 			ids = append(ids, x.JobID)
 		}
 	}
+	for _, x := range w.Conditions {
+		if x.JobID != 0 {
+			ids = append(ids, x.JobID)
+		}
+	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
@@ -135,14 +160,14 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 	var missed []model.Incident
 	var failed []int
 	for _, inc := range w.Open {
-		if inc.JobID == 0 {
+		if !inc.OfRuns() {
 			continue
 		}
 		job, there := w.Jobs[inc.JobID]
 		switch {
 		case !there, job.Status == model.JobStopped && job.ScheduleType != model.ScheduleNone:
 			w.Ended = append(w.Ended, inc.JobID)
-		case notSent(inc.Reason):
+		case notSent(inc.Reason), inc.Reason == model.AlarmAttempt:
 			missed = append(missed, inc)
 		default:
 			failed = append(failed, inc.JobID)
@@ -160,53 +185,6 @@ func (e *Engine) over(ctx context.Context, w *Work) error {
 			w.Well = append(w.Well, id)
 		}
 	}
-	return nil
-}
-
-// How long something must be wrong before it is one.
-const (
-	silentFor = time.Minute      // an executor without an address
-	goneFor   = 30 * time.Second // a node without a beat
-	forgotten = 24 * time.Hour   // nobody misses it any more
-)
-
-// watch looks at what is wrong beside the jobs: executors without an address whose jobs are
-// on, nodes that are gone, loops that stand still.
-func (e *Engine) watch(ctx context.Context, w *Work) error {
-	groups, err := e.Store.SilentGroups(ctx)
-	if err != nil {
-		return err
-	}
-	since := map[int]time.Time{}
-	for _, id := range groups {
-		at, seen := e.silent[id]
-		if !seen {
-			at = w.Now
-		}
-		if since[id] = at; w.Now.Sub(at) >= silentFor || slices.ContainsFunc(w.Open, func(i model.Incident) bool { return i.Subject == executorSubject(id) }) {
-			w.Conditions = append(w.Conditions, Condition{Subject: executorSubject(id), GroupID: id, Reason: model.ReasonNoAddress})
-		}
-	}
-	e.silent = since
-	nodes, err := e.Store.Nodes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range nodes {
-		switch n.State() {
-		case model.NodeGone:
-			if n.SilentMS >= goneFor.Milliseconds() && n.SilentMS < forgotten.Milliseconds() {
-				w.Conditions = append(w.Conditions, Condition{Subject: "node:" + n.Name, Reason: model.AlarmNodeGone})
-			}
-		case model.NodeAlive:
-			for name := range strings.SplitSeq(n.SickLoops, ",") {
-				if name != "" {
-					w.Conditions = append(w.Conditions, Condition{Subject: "loop:" + n.Name + "/" + name, Reason: model.AlarmLoopSick})
-				}
-			}
-		}
-	}
-	w.Watched = true
 	return nil
 }
 
@@ -230,7 +208,7 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 	for _, inc := range w.Open {
 		due := inc.TellMS != 0 && inc.TellMS <= w.Now.Add(countedAhead).UnixMilli()
 		switch {
-		case inc.JobID == 0 || len(of)+len(lasting) >= mostCounted:
+		case !inc.OfRuns() || len(of)+len(lasting) >= mostCounted:
 		case ends[inc.JobID] && inc.FirstRun != 0:
 			of[inc.JobID] = model.Streak{SinceMS: inc.OpenedMS, FirstRun: inc.FirstRun}
 		case due:
@@ -251,5 +229,30 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 	}
 	var err error
 	w.Failed, err = e.Store.CountFailures(ctx, of, countedUpTo)
+	return err
+}
+
+// recent counts how many of the newest fires of jobs failed, where the rule asks for it and
+// something is to be decided.
+func (e *Engine) recent(ctx context.Context, w *Work) error {
+	of := map[int]int{}
+	ask := func(id int) {
+		if job, there := w.Jobs[id]; there {
+			if r := w.Rules.For(&job); r.OutOf > 0 {
+				of[id] = r.OutOf
+			}
+		}
+	}
+	for _, x := range w.Events {
+		ask(x.JobID)
+	}
+	for _, id := range w.Well {
+		ask(id)
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	var err error
+	w.Recent, err = e.Store.RecentFailures(ctx, of)
 	return err
 }

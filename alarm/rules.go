@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/mail"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,4 +106,12 @@ func Mails(list string) []string {
 
 func severityOf(r model.AlarmRule) model.Severity {
 	return cmp.Or(r.Severity, model.SeverityCritical)
+}
+
+// Tells reports whether a rule names somebody: a mail address, or a channel by its id.
+func Tells(r model.AlarmRule, channel, target string) bool {
+	if channel != model.ChannelMail {
+		return slices.ContainsFunc(r.Channels, func(id int) bool { return strconv.Itoa(id) == target })
+	}
+	return slices.ContainsFunc(slices.Concat(r.Mails, r.EscalateTo), func(a string) bool { return strings.EqualFold(a, target) })
 }

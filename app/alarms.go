@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/mail"
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/scheduler/loop"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/views"
 )
@@ -59,13 +60,25 @@ func (c *Center) alarms(t *teller) {
 		return &loop.Loop{Name: name, Every: time.Second, Nudge: make(chan struct{}, 1), Body: post.Pass, Nudged: post.Pass}
 	}
 	mails, channels := deliver("mails", model.ChannelMail), deliver("channels", model.ChannelOther)
-	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: func() { mails.Wake(); channels.Wake() }}
+	desk := &alarm.Engine{Store: c.store, Taken: store.ErrAlarmsTaken, Leads: c.sched.Leads, Decided: func() { mails.Wake(); channels.Wake() },
+		Zone: t.zone, Next: nextFire(t.zone)}
 	if t.heartbeat != "" {
 		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
 		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
 	}
 	c.sched.Also(c.keepCounters(), c.postReports(t, mails.Wake))
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, mails, channels)
+}
+
+// nextFire gives the fires of jobs, on the clock of the center where their schedule names none.
+func nextFire(zone *time.Location) func(*model.Job, time.Time) (time.Time, bool) {
+	return func(j *model.Job, after time.Time) (time.Time, bool) {
+		schedule, err := rule.ScheduleOf(*j)
+		if err != nil {
+			return time.Time{}, false
+		}
+		return schedule.Next(after.In(zone)), true
+	}
 }
 
 // teller writes messages in the words of the reader and hands them to the server.
@@ -127,10 +140,27 @@ func (t *teller) letter(ctx context.Context, m model.Message) (mail.Message, err
 	if err != nil {
 		return out, err
 	}
+	if err := t.acts(ctx, &a, m); err != nil {
+		return out, err
+	}
 	out.References = []string{fmt.Sprintf("carillon.incident.%d.%d@%s", a.Incident.ID, a.Incident.OpenedMS, domain)}
 	out.Subject, out.Text = a.Subject(), a.Text()
 	out.HTML, err = a.HTML(ctx)
 	return out, err
+}
+
+// acts adds the links with which the reader of a mail acts: of a trouble that lasts.
+func (t *teller) acts(ctx context.Context, a *views.AlarmMail, m model.Message) error {
+	if m.Step == model.StepEnded || m.IncidentID == 0 {
+		return nil
+	}
+	links, err := t.jobs.AlarmLinks(ctx, m)
+	for _, action := range jobs.LinkActions() {
+		if links[action] != "" {
+			a.Acts = append(a.Acts, views.AlarmLine{Name: a.L.T("alarm.act." + action), URL: t.base + "/link?do=" + links[action]})
+		}
+	}
+	return err
 }
 
 // alarm gathers what a message about an incident says.
@@ -197,29 +227,42 @@ func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail) (*i18n.Loca
 	if err != nil {
 		return t.texts.Localizer(t.lang), t.zone, err
 	}
-	rule := alarm.Rules(rules).ForGroup(d.GroupID)
+	holds := alarm.Rules(rules).ForGroup(d.GroupID)
 	if d.Job != nil {
-		rule = alarm.Rules(rules).For(d.Job)
+		holds = alarm.Rules(rules).For(d.Job)
 	}
+	words, zone := t.speaks(holds)
+	return words, zone, nil
+}
+
+// speaks gives language and zone of a rule, those of the center where it names none.
+func (t *teller) speaks(r model.AlarmRule) (*i18n.Localizer, *time.Location) {
 	lang, zone := t.lang, t.zone
-	if rule.Language != "" {
-		lang = rule.Language
+	if r.Language != "" {
+		lang = r.Language
 	}
-	if rule.Zone != "" {
-		if z, err := time.LoadLocation(rule.Zone); err == nil {
+	if r.Zone != "" {
+		if z, err := time.LoadLocation(r.Zone); err == nil {
 			zone = z
 		}
 	}
-	return t.texts.Localizer(lang), zone, nil
+	return t.texts.Localizer(lang), zone
 }
 
 // digest gathers what was not told one by one.
 func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest, error) {
-	words := t.texts.Localizer(t.lang)
-	d := views.AlarmDigest{L: words, Zone: t.zone, Now: t.now(), Base: t.base}
+	d := views.AlarmDigest{L: t.texts.Localizer(t.lang), Zone: t.zone, Now: t.now(), Base: t.base}
 	list, err := t.store.MessagesIn(ctx, m.ID, 10_000)
 	if err != nil {
 		return d, err
+	}
+	rules, err := t.store.AlarmRules(ctx)
+	if err != nil {
+		return d, err
+	}
+	named := slices.IndexFunc(rules, func(r model.AlarmRule) bool { return r.Language != "" && alarm.Tells(r, m.Channel, m.Target) })
+	if named >= 0 {
+		d.L, d.Zone = t.speaks(rules[named])
 	}
 	d.Total = len(list)
 	open := map[int64]bool{}
@@ -234,9 +277,15 @@ func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest
 		if err != nil {
 			return d, err
 		}
+		if named < 0 && len(d.Lines) == 0 { // of the newest, as it would have been told by itself
+			if d.L, d.Zone, err = t.reader(ctx, &i); err != nil {
+				return d, err
+			}
+		}
+		words := d.L
 		open[i.ID] = i.Open()
 		a := views.AlarmMail{L: words, Incident: i.Incident, JobName: i.JobName, GroupTitle: i.GroupTitle}
-		d.Lines = append(d.Lines, views.AlarmLine{Name: a.Subject(), Detail: words.T("alarm.digest."+x.Step) + " " + i18n.DateTime(time.UnixMilli(x.MadeMS).In(t.zone)), URL: fmt.Sprintf("%s/incidents/%d", t.base, i.ID)})
+		d.Lines = append(d.Lines, views.AlarmLine{Name: a.Subject(), Detail: words.T("alarm.digest."+x.Step) + " " + i18n.DateTime(time.UnixMilli(x.MadeMS).In(d.Zone)), URL: fmt.Sprintf("%s/incidents/%d", t.base, i.ID)})
 	}
 	for _, lasts := range open {
 		if lasts {

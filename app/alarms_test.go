@@ -146,3 +146,15 @@ func TestHeartbeat(t *testing.T) {
 	start(t, cfg)
 	require.Equal(t, "GET /ping/abc", <-beats)
 }
+
+// TestAFullDiskIsTold: of a center whose line is one percent.
+func TestAFullDiskIsTold(t *testing.T) {
+	office := openPostOffice(t)
+	cfg := testConfig(t)
+	cfg.SmtpURL, cfg.MailFrom, cfg.DiskFullAt = "smtp://"+office.addr+"?tls=none", "Carillon <carillon@example.org>", 1
+	c := start(t, cfg)
+	require.NoError(t, c.Jobs.SaveAlarmRule(t.Context(), admin(), model.AlarmRule{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Severity: model.SeverityWarning, Mails: []string{"ops@example.org"}}}))
+	mails := waitForMails(t, office, 1)
+	require.Equal(t, "ops@example.org", mails[0].to)
+	require.Contains(t, mails[0].GetHeader("Subject"), "Disk nearly full: ")
+}

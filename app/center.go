@@ -158,10 +158,12 @@ func (c *Center) build(cfg ServeCmd, listener net.Listener, loc *time.Location, 
 		return err
 	}
 	c.client = executorclient.New(executorclient.Options{Token: tokens.Current, Previous: tokens.Previous, Until: tokens.Until, Timeout: cfg.ExecutorTimeout, InsecureTLS: cfg.InsecureTLS})
+	space := &disks{paths: diskPaths(cfg.Database), limit: cfg.DiskFullAt, used: diskUsed}
 	c.sched = scheduler.New(c.store, ringing{c.client}, scheduler.Config{
 		NodeName: cfg.nodeName(), Version: Version(), Location: loc, Logger: c.log.With("part", "scheduler"),
 		URL: centerURL, MisfireAfter: cfg.MisfireAfter, NodeDeadAfter: cfg.NodeDeadAfter,
 		SendTimeout: cfg.ExecutorTimeout, RegistryDead: cfg.RegistryTimeout, RetentionDays: cfg.RetentionDays,
+		Troubles: space.troubles,
 	})
 	tell, err := newTeller(cfg, c.store, texts, loc, centerURL+strings.TrimSuffix(cfg.BasePath, "/"))
 	if err != nil {

@@ -61,6 +61,7 @@ type ServeCmd struct {
 	MailFrom string `help:"Sender of mails, such as Carillon <carillon@example.org>; needed with --smtp-url." placeholder:"ADDRESS"`
 
 	HeartbeatURL  string   `help:"Address outside that is called each minute while the center schedules, so that its silence is heard (Healthchecks and the like)." placeholder:"URL"`
+	DiskFullAt    int      `help:"Percent at which the disk of a database that is a file counts as nearly full; 0 = it is not watched." default:"90"`
 	AllowInternal []string `help:"Addresses or networks inside that channels of alarms may call; only those of the internet otherwise." placeholder:"NETWORK"`
 
 	MisfireAfter    time.Duration `help:"Fires later than this fall under the misfire strategy of their job, unless the job has a threshold of its own." default:"5s"`

@@ -105,6 +105,8 @@ func newPress(t *testing.T) *press {
 	require.NoError(t, err)
 	now := func() time.Time { return mailTime }
 	y, out := openTray(t)
+	_, err = st.Secret(t.Context(), "alarm_links", strings.Repeat("5e", 32)) // so that the links are the same each time
+	require.NoError(t, err)
 	log := &logs{text: plainLog}
 	svc := jobs.New(jobs.Options{Store: st, Executors: log, Now: now, Location: time.UTC})
 	return &press{t: t, tray: y, logs: log, teller: &teller{jobs: svc, store: st, texts: texts, lang: "en", zone: zone, base: "https://carillon.example.org", mail: out, now: now}}
@@ -186,11 +188,43 @@ var scenes = map[string]func(p *press) model.Message{
 		return p.many(model.StepEnded, "center", model.ReasonCenterDown, 4*time.Minute)
 	},
 	"digest": (*press).summed,
+	"opened-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepOpened, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
+	"opened-unusual": func(p *press) model.Message {
+		return p.overrun(model.StepOpened, model.AlarmUnusual, model.AlarmDetail{LimitMS: 36 * 60_000, UsualMS: 12 * 60_000})
+	},
+	"reminder-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepReminder, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
+	"escalated-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepEscalated, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
+	"opened-late":        func(p *press) model.Message { return p.late(model.StepOpened) },
+	"reminder-late":      func(p *press) model.Message { return p.late(model.StepReminder) },
+	"escalated-late":     func(p *press) model.Message { return p.late(model.StepEscalated) },
+	"ended-late":         func(p *press) model.Message { return p.late(model.StepEnded) },
+	"opened-disk":        func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
+	"opened-slowdb":      func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
+	"opened-capacity":    func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
+	"opened-attempt":     func(p *press) model.Message { return p.attempt() },
+	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
+	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },
+	"escalated-deadline": func(p *press) model.Message { return p.deadline(model.StepEscalated) },
+	"ended-deadline":     func(p *press) model.Message { return p.deadline(model.StepEnded) },
+	"ended-overrun": func(p *press) model.Message {
+		return p.overrun(model.StepEnded, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
+	},
 }
 
 func (p *press) hostile() model.Message {
 	p.logs.text = hostileLog
 	return p.failed(model.StepOpened, hostileName, hostileNote, 0)
+}
+
+// trouble is what a node says is wrong with it.
+func (p *press) trouble(subject, reason string, n int64) model.Message {
+	return p.told(model.StepOpened, incident(subject, 0, 0, func(i *model.Incident) { i.Reason, i.Detail = reason, model.AlarmDetail{N: n}.Text() }))
 }
 
 // center is trouble of the center itself.
@@ -226,6 +260,88 @@ func (p *press) missed() model.Message {
 	})
 	return p.told(model.StepOpened, incident("job:1", j.ID, g.ID, func(i *model.Incident) {
 		i.Reason, i.Missed, i.FirstRun, i.LastRun = model.ReasonDiscarded, 1, r.ID, r.ID
+	}))
+}
+
+func (p *press) exec(query string, args ...any) {
+	p.t.Helper()
+	db, done, err := p.store.MigrationDB()
+	require.NoError(p.t, err)
+	_, err = db.ExecContext(p.t.Context(), query, args...)
+	require.NoError(p.t, err)
+	require.NoError(p.t, done())
+}
+
+// overrun is a run that was sent 50 minutes ago; one that is over ended just now.
+func (p *press) overrun(step, reason string, d model.AlarmDetail) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	at := mailTime.Add(-50 * time.Minute).UnixMilli()
+	r := p.run(j, func(r *model.Run) {
+		r.Phase, r.PlannedMS, r.SentMS, r.FinishedMS = model.PhaseAccepted, at, at, 0
+		if step == model.StepEnded {
+			r.HandleCode, r.FinishedMS = 200, mailTime.Add(-4*time.Second).UnixMilli()
+		}
+	})
+	p.exec(`UPDATE xxl_job_log SET sent_time = ? WHERE id = ?`, at, r.ID)
+	d.SentMS = at
+	return p.told(step, incident(model.WatchedJob(model.WatchOverrun, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.LastRun, i.Detail = reason, r.ID, d.Text()
+		if step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
+	}))
+}
+
+// attempt is a run that failed and will be tried again, of a job with three failures of late.
+func (p *press) attempt() model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", "")
+	r := p.run(j, func(r *model.Run) { r.HandleCode, r.HandleMsg = 500, "ledger locked" })
+	return p.told(model.StepOpened, incident(model.JobSubject(j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.FirstRun, i.LastRun, i.Detail = model.AlarmAttempt, r.ID, r.ID, model.AlarmDetail{Recent: 3, OutOf: 10}.Text()
+	}))
+}
+
+// late is a run that waits since eleven minutes; one that is over was sent four minutes ago.
+func (p *press) late(step string) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	due := mailTime.Add(-11 * time.Minute).UnixMilli()
+	r := p.run(j, func(r *model.Run) {
+		r.PlannedMS, r.FinishedMS = due, 0
+		if r.Phase, r.SentMS = model.PhaseAccepted, mailTime.Add(-4*time.Minute).UnixMilli(); step != model.StepEnded {
+			r.Phase, r.SentMS, r.Address, r.TriggerCode = model.PhasePlanned, 0, "", 0
+		}
+	})
+	if step == model.StepEnded {
+		p.exec(`UPDATE xxl_job_log SET sent_time = ? WHERE id = ?`, mailTime.Add(-4*time.Minute).UnixMilli(), r.ID)
+	}
+	d := model.AlarmDetail{DueMS: due, LimitMS: 10 * 60_000}
+	return p.told(step, incident(model.WatchedJob(model.WatchLate, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.Detail, i.OpenedMS, i.LastRun = model.AlarmLate, d.Text(), due, r.ID
+		if step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
+	}))
+}
+
+// deadline is a job that had to be done an hour ago; one that is over was done four minutes ago.
+func (p *press) deadline(step string) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	due := mailTime.Add(-time.Hour - 4*time.Minute - 5*time.Second).UnixMilli()
+	p.run(j, func(r *model.Run) {
+		if r.HandleCode = 200; step != model.StepEnded {
+			r.HandleCode, r.HandleMsg = 500, "ledger locked"
+		}
+	})
+	d := model.AlarmDetail{DueMS: due, FromMS: due}
+	return p.told(step, incident(model.WatchedJob(model.WatchDeadline, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		i.Reason, i.Detail, i.OpenedMS = model.AlarmNotDone, d.Text(), due
+		if step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
 	}))
 }
 
@@ -341,6 +457,30 @@ func TestMailsAsTheyArrive(t *testing.T) {
 			_, err := p.Test(t.Context(), "oncall@example.org", nil, lang)
 			require.NoError(t, err)
 			compare(t, "test."+lang, p.tray.raw)
+		})
+	}
+}
+
+// TestASummaryInTheLanguageOfItsReader: of the rule that names the address, else of the rule of
+// the newest trouble.
+func TestASummaryInTheLanguageOfItsReader(t *testing.T) {
+	for name, rules := range map[string][]model.AlarmRule{
+		"named": {
+			{Scope: model.ScopeTag, Tag: "x", AlarmSettings: model.AlarmSettings{Language: "zh-Hant", Mails: []string{"OnCall@example.org"}}},
+			{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Language: "en"}},
+		},
+		"of the trouble": {{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Language: "zh-Hant"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPress(t)
+			m := p.summed()
+			for _, r := range rules {
+				_, err := p.store.SaveAlarmRule(t.Context(), r)
+				require.NoError(t, err)
+			}
+			_, _, err := p.Send(t.Context(), m)
+			require.NoError(t, err)
+			require.Contains(t, harmless(t, p.tray.raw).GetHeader("Subject"), "則告警彙總")
 		})
 	}
 }

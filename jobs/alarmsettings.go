@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,6 +145,14 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 		}
 	}
 	whole(bad, "in_a_row", r.InARow, 0, mostInARow)
+	whole(bad, "overrun", r.OverrunMinutes, 0, longestMinute)
+	if r.OverrunTimes != 0 {
+		whole(bad, "overrun_times", r.OverrunTimes, 2, mostInARow)
+	}
+	if r.OutOf != 0 {
+		whole(bad, "out_of", r.OutOf, max(2, r.InARow), mostInARow)
+	}
+	whole(bad, "late", r.LateMinutes, 0, longestMinute)
 	whole(bad, "remind", r.RemindMinutes, 0, longestMinute)
 	whole(bad, "escalate", r.EscalateMinutes, 0, longestMinute)
 	if r.EscalateMinutes > 0 && len(r.EscalateTo) == 0 {
@@ -152,7 +161,10 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 	if (r.QuietFrom == "") != (r.QuietTo == "") || r.QuietFrom != "" && r.QuietFrom == r.QuietTo {
 		bad.AddField("quiet_to", "field.quiet")
 	}
-	for field, text := range map[string]string{"quiet_from": r.QuietFrom, "quiet_to": r.QuietTo} {
+	for _, day := range r.DoneDays {
+		known(bad, "done_day", strconv.Itoa(day), day >= 0 && day <= 6)
+	}
+	for field, text := range map[string]string{"quiet_from": r.QuietFrom, "quiet_to": r.QuietTo, "done_by": r.DoneBy} {
 		if text != "" && !clockForm.MatchString(text) {
 			bad.AddField(field, "field.clock")
 		}
@@ -165,8 +177,7 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 	known(bad, "severity", string(r.Severity), slices.Contains([]model.Severity{model.SeverityInfo, model.SeverityWarning, model.SeverityCritical}, r.Severity))
 	known(bad, "language", r.Language, slices.Contains([]string{"", "zh-Hans", "zh-Hant", "en"}, r.Language))
 	for _, reason := range r.Without {
-		_, is := model.ReasonOf(reason)
-		known(bad, "without", reason, is && model.Raises(reason))
+		known(bad, "without", reason, model.Choosable(reason))
 	}
 	if len(bad.Fields) > 0 {
 		return bad

@@ -193,7 +193,7 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 		return err
 	}
 	d.Job, d.NextMS = &j, j.NextMS
-	if d.Open() { // failures of a trouble that is told are no events: they are counted when somebody looks
+	if d.Open() && d.OfRuns() { // failures of a trouble that is told are no events: they are counted when somebody looks
 		if err := s.recount(ctx, d); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 	if err != nil {
 		return err
 	}
-	if d.Run == nil && len(recent) > 0 { // decided where it was planned: the newest is it
+	if d.Run == nil && len(recent) > 0 && d.Kind() != model.WatchLate { // decided where it was planned: the newest is it
 		if list, err := s.store.RunsWithTexts(ctx, []int64{recent[len(recent)-1].ID}); err != nil {
 			return err
 		} else if len(list) > 0 {

@@ -63,6 +63,9 @@ type Store interface {
 	CountMembers(ctx context.Context, id int64) (int, error)
 	IncidentMembers(ctx context.Context, id int64, limit int) ([]model.Incident, error)
 	IncidentNotes(ctx context.Context, id int64, limit int) ([]model.IncidentNote, error)
+	Secret(ctx context.Context, name, fresh string) (string, error)
+	LinkUsed(ctx context.Context, link string) (bool, error)
+	TouchIncidentByLink(ctx context.Context, link string, id int64, note model.IncidentNote, change func(*model.Incident)) error
 	TouchIncident(ctx context.Context, id int64, note model.IncidentNote, change func(*model.Incident)) error
 	MessagesOf(ctx context.Context, incident int64, limit int) ([]model.Message, error)
 	MessagesIn(ctx context.Context, digest int64, limit int) ([]model.Message, error)

@@ -133,6 +133,11 @@ func ownPasswordColumns() []column {
 	return []column{{"carillon_user", "must_change", "TINYINT NULL"}} // 1: an own password is due at the next login
 }
 
+// alarmColumns: what nodes say is wrong with them.
+func alarmColumns() []column {
+	return []column{{"carillon_node", "troubles", "TEXT NULL"}} // JSON of []model.NodeTrouble
+}
+
 // countIndexes answer how many jobs there are of each state, and list them by name,
 // without a look at each. None of these columns changes when a job fires.
 func countIndexes() []index {

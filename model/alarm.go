@@ -70,14 +70,14 @@ const (
 type Incident struct {
 	ID int64
 	// Subject is what it is about: "job:12", "executor:3", "database", "center", "node:a",
-	// "loop:plan". Of each subject one is open at a time.
+	// "loop:a/plan", or one that is watched: "overrun:12". Of each subject one is open at a time.
 	Subject  string
 	ParentID int64 // the incident that is its cause; 0 = none
 	JobID    int   // 0 = it is about no job
 	GroupID  int   // the executor; 0 = none
 	Severity Severity
 	Reason   string // of the last event
-	Detail   string // JSON of Said, of what is no run
+	Detail   string // JSON of AlarmDetail, of what is watched
 	FirstRun int64  // 0 = none was written down
 	LastRun  int64
 	Failed   int // fires
@@ -184,8 +184,26 @@ type AlarmSettings struct {
 	Off bool `json:"off,omitempty"`
 	// Without are the outcomes that raise nothing.
 	Without []string `json:"without,omitempty"`
+	// Discarded: what an executor discards because it is busy with the job raises an alarm, too:
+	// the block strategy of the job asks for it, so it does not by itself.
+	Discarded bool `json:"discarded,omitempty"`
 	// InARow is after how many fires in a row people are told; 0 and 1 = of the first.
 	InARow int `json:"inARow,omitempty"`
+	// OutOf makes InARow a number of failures among so many of the newest fires; 0 = in a row.
+	OutOf int `json:"outOf,omitempty"`
+	// EachAttempt: failed attempts that will be tried again raise an alarm, too. The store looks
+	// for it in the text of the settings.
+	EachAttempt bool `json:"eachAttempt,omitempty"`
+	// OverrunMinutes is how long a run may take; OverrunTimes how many times as long as the
+	// longest of the recent successes; 0 = not watched.
+	OverrunMinutes int `json:"overrunMinutes,omitempty"`
+	OverrunTimes   int `json:"overrunTimes,omitempty"`
+	// LateMinutes is how late a fire may be sent; 0 = not watched.
+	LateMinutes int `json:"lateMinutes,omitempty"`
+	// DoneBy is the time of day, as in 06:00 and in Zone, by which each job must have
+	// succeeded, on DoneDays: 0 = Sunday; none = every day.
+	DoneBy   string `json:"doneBy,omitempty"`
+	DoneDays []int  `json:"doneDays,omitempty"`
 	// RemindMinutes is the time between reminders; 0 = none.
 	RemindMinutes int      `json:"remindMinutes,omitempty"`
 	Severity      Severity `json:"severity,omitempty"`

@@ -80,6 +80,9 @@ type Job struct {
 	Turn            int64 // fires so far: the turn of ROUND, shared by all nodes
 }
 
+// Active reports whether the job is to be made: it is on, or is made on demand.
+func (j *Job) Active() bool { return j.Status == JobRunning || j.ScheduleType == ScheduleNone }
+
 // Definition is what of a job is needed to ring an executor.
 type Definition struct {
 	ID, GroupID    int

@@ -24,10 +24,18 @@ type Node struct {
 	Late50MS  int   // the median of the same
 	// SlowWaiting is how many runs wait in the slow lane.
 	SlowWaiting int
+	Troubles    []NodeTrouble
 	SickLoops   string // names of loops that have not succeeded for long, separated by commas
 	URL         string // where it answers
 	SilentMS    int64  // since its last beat, by the database's clock; -1 = it said goodbye
 	DeadMS      int64  // without a beat for so long it counts as dead; 0 = NodeDeadAfter
+}
+
+// NodeTrouble is something that a node says is wrong with it.
+type NodeTrouble struct {
+	Reason string `json:"reason"` // of an incident
+	N      int64  `json:"n,omitempty"`
+	What   string `json:"what,omitempty"` // such as the folder of a disk
 }
 
 // NodeState is what is known of a node from its beats.

@@ -32,6 +32,7 @@ type Scheduler struct {
 	loops []*loop.Loop // planning first
 
 	retention *upkeep.Retention
+	troubles  troubles
 
 	fatal     chan error
 	mu        sync.Mutex // start and stop, one at a time
@@ -105,8 +106,16 @@ func (s *Scheduler) describe(ctx context.Context, n *model.Node) {
 	// Without the number the beat is still a beat, and it must not wait for it.
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
-	if load, err := s.disp.Measure(ctx); err == nil {
+	began := s.cfg.Now()
+	load, err := s.disp.Measure(ctx)
+	now := s.cfg.Now()
+	s.troubles.answered(now, max(now.Sub(began), s.node.Took()))
+	if err == nil {
 		n.Backlog = load.Backlog
+	}
+	n.Troubles = s.troubles.list(s.disp.Load().Over, n.Backlog)
+	if s.cfg.Troubles != nil {
+		n.Troubles = append(n.Troubles, s.cfg.Troubles(now)...)
 	}
 }
 

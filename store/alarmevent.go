@@ -87,6 +87,29 @@ func (s *Store) raise(ctx context.Context, tx *sql.Tx, news []model.AlarmEvent, 
 	return s.addAlarmEvents(ctx, tx, fresh)
 }
 
+// raiseAttempts writes down attempts that failed and will be tried again, when a rule wants to
+// hear of such: of each job the last.
+func (s *Store) raiseAttempts(ctx context.Context, tx *sql.Tx, list []model.AlarmEvent) error {
+	if len(list) == 0 {
+		return nil
+	}
+	wanted, err := collect(ctx, tx, one[int], `SELECT id FROM carillon_alarm_rule WHERE settings LIKE '%"eachAttempt":true%' LIMIT 1`)
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	at := map[int]int{}
+	var fresh []model.AlarmEvent
+	for _, e := range list {
+		if i, there := at[e.JobID]; there {
+			fresh[i] = e
+			continue
+		}
+		at[e.JobID] = len(fresh)
+		fresh = append(fresh, e)
+	}
+	return s.addAlarmEvents(ctx, tx, fresh)
+}
+
 // failedAgain reports whether an event may be one more failure of a job that fails.
 func failedAgain(e model.AlarmEvent) bool {
 	info, known := model.ReasonOf(e.Reason)

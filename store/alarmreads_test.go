@@ -26,7 +26,9 @@ func TestAlarmsReadLittle(t *testing.T) {
 		`INSERT INTO carillon_incident_note (incident_id, at, kind) SELECT seq, seq, 'opened' FROM seq_1_to_103000`,
 		`INSERT INTO carillon_outbox (incident_id, dedup, step, channel, target, state, attempts, made_at, next_at, sent_at, folded_in)
 			SELECT seq, seq, 'opened', 'mail', CONCAT('p', seq % 500, '@example.org'), IF(seq > 98000, 'waiting', IF(seq % 5 = 0, 'folded', 'sent')), 1, seq, IF(seq > 98000, seq + 1000000, seq), IF(seq > 98000, NULL, seq), IF(seq % 5 = 0, seq DIV 100, NULL) FROM seq_1_to_100000`,
-		`ANALYZE TABLE carillon_incident, carillon_outbox, carillon_incident_note`,
+		`INSERT INTO xxl_job_log (job_group, job_id, trigger_code, handle_code, alarm_status, run_state, owner, planned_time, sent_time, finished_time, trigger_time)
+			SELECT 1, seq % 1000, 200, IF(seq > 2000, 200, 0), 0, IF(seq > 2000, 5, IF(seq > 1000, 1, 4)), 'n#1', seq, seq, IF(seq > 2000, seq + 5, NULL), FROM_UNIXTIME(1700000000 + seq) FROM seq_1_to_100000`,
+		`ANALYZE TABLE xxl_job_log, carillon_incident, carillon_outbox, carillon_incident_note`,
 	} {
 		_, err := db.ExecContext(t.Context(), q)
 		require.NoError(t, err)
@@ -41,7 +43,27 @@ func TestAlarmsReadLittle(t *testing.T) {
 		most int
 		call func(ctx context.Context) error
 	}{
-		"is something due":  {20, func(ctx context.Context) error { _, err := st.AlarmsDue(ctx, 1); return err }},
+		"is something due": {20, func(ctx context.Context) error { _, err := st.AlarmsDue(ctx, 1); return err }},
+		"long runs":        {2100, func(ctx context.Context) error { _, err := st.OpenRuns(ctx, 101); return err }},
+		"no long runs":     {1100, func(ctx context.Context) error { _, err := st.OpenRuns(ctx, 1); return err }}, // the index of all open ones
+		"usual durations":  {600, func(ctx context.Context) error { _, err := st.UsualDurations(ctx, []int{1, 2, 3}); return err }},
+		"done by": {3100, func(ctx context.Context) error {
+			from := map[int]int64{}
+			for id := range 1000 {
+				from[id] = 50_000 // the newest run of each has succeeded
+			}
+			_, err := st.SucceededFrom(ctx, from)
+			return err
+		}},
+		"not done by": {1000, func(ctx context.Context) error {
+			_, err := st.SucceededFrom(ctx, map[int]int64{7: 9_700_000_000_000, 8: 1_700_000_090_000}) // all of their runs since then
+			return err
+		}},
+		"late fires": {3100, func(ctx context.Context) error { _, err := st.LateFires(ctx, 1501); return err }},
+		"recent failures": {300, func(ctx context.Context) error {
+			_, err := st.RecentFailures(ctx, map[int]int{7: 10, 8: 10})
+			return err
+		}},
 		"events":            {20, func(ctx context.Context) error { _, err := st.AlarmEvents(ctx, 1000); return err }},
 		"open incidents":    {6100, func(ctx context.Context) error { _, err := st.OpenIncidents(ctx, 100_000); return err }},
 		"due messages":      {100, func(ctx context.Context) error { _, err := st.DueMessages(ctx, "mail", 1, 500); return err }},

@@ -15,6 +15,8 @@ import (
 type verdicts struct {
 	jobs map[int]verdict
 	news []model.AlarmEvent
+	// attempts are those that failed and will be tried again.
+	attempts []model.AlarmEvent
 }
 
 func newVerdicts() *verdicts { return &verdicts{jobs: map[int]verdict{}} }
@@ -103,6 +105,9 @@ func (s *Store) noteFailing(ctx context.Context, tx *sql.Tx, v *verdicts) error 
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.raiseAttempts(ctx, tx, v.attempts); err != nil {
 		return err
 	}
 	return s.raise(ctx, tx, v.news, again)

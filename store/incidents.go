@@ -77,24 +77,26 @@ func (s *Store) IncidentNotes(ctx context.Context, id int64, limit int) ([]model
 // The change is made to what is stored at that moment. One that is over stays as it is:
 // only comments are taken.
 func (s *Store) TouchIncident(ctx context.Context, id int64, note model.IncidentNote, change func(*model.Incident)) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
-		i, err := scanIncident(tx.QueryRowContext(ctx, `SELECT `+incidentColumns+` FROM carillon_incident WHERE id = ?`+s.d.forUpdate, id))
-		if err != nil {
-			return notFound(err, "error.incident_not_found", id)
+	return s.inTx(ctx, func(tx *sql.Tx) error { return s.touchIncident(ctx, tx, id, note, change) })
+}
+
+func (s *Store) touchIncident(ctx context.Context, tx *sql.Tx, id int64, note model.IncidentNote, change func(*model.Incident)) error {
+	i, err := scanIncident(tx.QueryRowContext(ctx, `SELECT `+incidentColumns+` FROM carillon_incident WHERE id = ?`+s.d.forUpdate, id))
+	if err != nil {
+		return notFound(err, "error.incident_not_found", id)
+	}
+	if change != nil {
+		if !i.Open() {
+			return model.Errf(model.CodeConflict, "error.incident_over")
 		}
-		if change != nil {
-			if !i.Open() {
-				return model.Errf(model.CodeConflict, "error.incident_over")
-			}
-			change(&i)
-			if err := s.saveIncident(ctx, tx, &i); err != nil {
-				return err
-			}
+		change(&i)
+		if err := s.saveIncident(ctx, tx, &i); err != nil {
+			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_incident_note (incident_id, at, kind, user_name, text) VALUES `+rowsOf(5, 1),
-			id, note.AtMS, note.Kind, null(cut(note.User, 100)), null(note.Text))
-		return err
-	})
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO carillon_incident_note (incident_id, at, kind, user_name, text) VALUES `+rowsOf(5, 1),
+		id, note.AtMS, note.Kind, null(cut(note.User, 100)), null(note.Text))
+	return err
 }
 
 // RemoveIncidents removes a bite of incidents that ended before an instant, with what was

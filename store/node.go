@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -35,7 +36,7 @@ func (s *Store) JoinNode(ctx context.Context, name, version, url string, aliveMS
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE carillon_node SET epoch = epoch + 1, started_at = `+s.d.nowMS+`, beat_at = `+s.d.nowMS+`,
-			leaving = NULL, backlog = NULL, late_ms = NULL, late50_ms = NULL, slow_waiting = NULL, sick_loops = NULL, version = ?, url = ? WHERE name = ?`, cut(version, 50), cut(url, 255), name); err != nil {
+			leaving = NULL, backlog = NULL, late_ms = NULL, late50_ms = NULL, slow_waiting = NULL, sick_loops = NULL, troubles = NULL, version = ?, url = ? WHERE name = ?`, cut(version, 50), cut(url, 255), name); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT epoch FROM carillon_node WHERE name = ?`, name).Scan(&epoch)
@@ -91,8 +92,8 @@ const answerGrace = 200 * time.Millisecond
 const beatPatience = 1500 * time.Millisecond
 
 func (s *Store) beatOn(ctx context.Context, db *sql.DB, n model.Node) (bool, error) {
-	return matched(db.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, late50_ms = ?, slow_waiting = ?, sick_loops = ?, leaving = ? WHERE name = ? AND epoch = ?`,
-		n.Backlog, n.LateMS, n.Late50MS, n.SlowWaiting, null(cut(n.SickLoops, 255)), null(n.Leaving), n.Name, n.Epoch))
+	return matched(db.ExecContext(ctx, `UPDATE carillon_node SET beat_at = `+s.d.nowMS+`, backlog = ?, late_ms = ?, late50_ms = ?, slow_waiting = ?, sick_loops = ?, troubles = ?, leaving = ? WHERE name = ? AND epoch = ?`,
+		n.Backlog, n.LateMS, n.Late50MS, n.SlowWaiting, null(cut(n.SickLoops, 255)), null(troublesText(n.Troubles)), null(n.Leaving), n.Name, n.Epoch))
 }
 
 // LeaveNode says that the process is gone for good.
@@ -115,9 +116,27 @@ func (s *Store) Nodes(ctx context.Context) ([]model.Node, error) {
 
 func (s *Store) nodes(ctx context.Context, q querier, where string, args ...any) ([]model.Node, error) {
 	return collect(ctx, q, func(r row) (n model.Node, err error) {
+		var troubles string
 		err = r.Scan(&n.Name, &n.Epoch, &n.StartedMS, &n.BeatMS, &n.Version, nz(&n.PlanMS), nz(&n.Backlog), nz(&n.LateMS), nz(&n.URL), nz(&n.Leaving),
-			nz(&n.Late50MS), nz(&n.SlowWaiting), nz(&n.SickLoops), &n.SilentMS)
+			nz(&n.Late50MS), nz(&n.SlowWaiting), nz(&n.SickLoops), nz(&troubles), &n.SilentMS)
+		if err == nil && troubles != "" && json.Unmarshal([]byte(troubles), &n.Troubles) != nil {
+			n.Troubles = nil // of a newer center
+		}
 		return n, err
-	}, `SELECT name, epoch, started_at, beat_at, version, plan_at, backlog, late_ms, url, leaving, late50_ms, slow_waiting, sick_loops,
+	}, `SELECT name, epoch, started_at, beat_at, version, plan_at, backlog, late_ms, url, leaving, late50_ms, slow_waiting, sick_loops, troubles,
 		CASE WHEN beat_at = 0 THEN -1 ELSE `+s.d.nowMS+` - beat_at END FROM carillon_node`+where+` ORDER BY name`, args...)
+}
+
+// mostTroubles is how many troubles of one node are written down.
+const mostTroubles = 20
+
+func troublesText(list []model.NodeTrouble) string {
+	if len(list) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(list[:min(len(list), mostTroubles)])
+	if err != nil {
+		return ""
+	}
+	return string(b)
 }

@@ -101,6 +101,9 @@ func (o *outcomes) touch(ctx context.Context, runs []*model.Run, open map[int64]
 // end counts a run that has its outcome. One that is no retry and was not touched was
 // open until now, as nearly all are; retried says that its fire still is.
 func (o *outcomes) end(r *model.Run, retried bool) {
+	if retried {
+		o.jobs.attempts = append(o.jobs.attempts, model.AttemptEvent(r))
+	}
 	if _, touched := o.before[r.FirstAttempt()]; touched || retried {
 		return
 	}

@@ -35,6 +35,7 @@ type AlarmMail struct {
 	NoteText   string
 	NoteHTML   string // the same, sanitised
 	LogTail    string
+	Acts       []AlarmLine         // links that act: acknowledge, mute
 	Plain      func(string) string // makes text of what others wrote as HTML
 }
 
@@ -80,31 +81,25 @@ func (m AlarmMail) name() string {
 // Headline says in one or two sentences what is the matter.
 func (m AlarmMail) Headline() string {
 	i := m.Incident
-	end := m.Now
-	if i.EndedMS != 0 {
-		end = time.UnixMilli(i.EndedMS)
-	}
 	about := m.about()
-	args := []any{"Name", m.name(), "For", m.L.Duration(max(0, end.Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
-	key := "alarm.head." + m.Step
+	args := []any{"N", m.L.Number(i.Details().N), "Name", m.name(), "For", m.L.Duration(max(0, m.until().Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
+	if m.Step == model.StepTest {
+		return m.L.T("alarm.head.test")
+	}
+	key := m.headKey()
 	switch {
-	case m.Step == model.StepTest:
-		return m.L.T(key)
-	case m.Step == model.StepOpened:
-		if key += "." + about; about == "job" && i.Failed == 0 {
-			key += ".missed"
-		}
-	case about == "job":
-		key += ".job"
-	default:
-		key += ".many"
+	case m.Step == model.StepOpened && about == "job" && i.Failed == 0 && i.Missed > 0:
+		key += ".missed"
+	case m.watched():
+		args = append(args, m.watchedArgs()...)
+	case m.Step != model.StepOpened && about != "job":
 		args = append(args, "What", m.L.T("alarm.what."+about, "Name", m.name()))
 	}
 	out := []string{m.L.T(key, args...)}
 	if about != "job" && m.Jobs > 0 {
 		out = append(out, m.L.N("alarm.concerned", m.Jobs, "N", m.L.Number(int64(m.Jobs))))
 	}
-	if m.Step != model.StepOpened || about != "job" && i.Missed > 0 {
+	if !m.watched() && (m.Step != model.StepOpened || about != "job" && i.Missed > 0) {
 		out = append(out, m.meanwhile())
 	}
 	return strings.TrimSpace(strings.Join(out, map[bool]string{true: " "}[m.L.Lang() == "en"]))
@@ -145,7 +140,7 @@ func (m AlarmMail) at(ms int64) string {
 // Reason says why the last fire was not made, in words. What an executor said of one job is
 // not told to those who have other jobs.
 func (m AlarmMail) Reason() string {
-	if m.Run == nil {
+	if m.Run == nil || m.watched() && m.Run.Class() != model.ClassFailed {
 		return reasonText(m.L, m.Incident.Reason)
 	}
 	theirs, ours := Cause(m.L, m.Zone, *m.Run, m.Plain)
@@ -172,8 +167,8 @@ func (m AlarmMail) facts() []mailFact {
 		add("job", m.name(), m.Base+"/jobs/"+itoa(i.JobID))
 	}
 	add("executor", m.GroupTitle, "")
-	if m.Run != nil && m.Step != model.StepEnded {
-		if m.about() == "job" || m.about() == "executor" {
+	if m.Run != nil && (m.Step != model.StepEnded || m.watched()) {
+		if m.watched() || m.about() == "job" || m.about() == "executor" {
 			add("address", m.Run.Address, "")
 		}
 		if i.JobID != 0 && m.Run.PlannedMS > 0 {
@@ -185,6 +180,28 @@ func (m AlarmMail) facts() []mailFact {
 		if i.JobID != 0 && m.Run.FinishedMS > 0 {
 			add("ended", m.at(m.Run.FinishedMS), "")
 		}
+	}
+	if m.watched() {
+		d := i.Details()
+		switch {
+		case i.Kind() == model.WatchLate:
+			if m.Run == nil {
+				add("planned", m.at(d.DueMS), "")
+			}
+			add("late", m.late(), "")
+		case i.Kind() == model.WatchDeadline:
+			add("due", m.at(d.DueMS), "")
+			add("late", m.late(), "")
+			if m.Run != nil {
+				add("last_result", t("result."+string(m.Run.Result())), "")
+			}
+		case m.Step != model.StepEnded:
+			add("running", m.took(), "")
+		case m.Run != nil:
+			add("result", t("result."+string(m.Run.Result())), "")
+		}
+		add("allowed", m.span(d.LimitMS), "")
+		add("usual", m.span(d.UsualMS), "")
 	}
 	if m.Step != model.StepEnded && m.Step != model.StepTest {
 		add("reason", m.Reason(), "")
@@ -200,6 +217,9 @@ func (m AlarmMail) facts() []mailFact {
 	}
 	if n := i.Missed; n > 0 {
 		add("missed", m.L.Number(int64(n)), "")
+	}
+	if d := i.Details(); d.OutOf > 0 && m.Step != model.StepEnded {
+		add("recent", t("alarm.recent", "N", d.Recent, "Of", d.OutOf), "")
 	}
 	if m.SuccessMS > 0 {
 		add("success", m.at(m.SuccessMS), "")
@@ -230,7 +250,7 @@ func (m AlarmMail) links() []AlarmLine {
 	if m.Run != nil && m.Incident.JobID != 0 && m.Step != model.StepEnded {
 		out = append(out, AlarmLine{Name: t("alarm.link.run"), URL: m.Base + "/runs/" + itoa64(m.Run.ID)})
 	}
-	out = append(out, AlarmLine{Name: t(map[bool]string{true: "alarm.link.over", false: "alarm.link.incident"}[m.Step == model.StepEnded]), URL: page})
+	out = append(out, AlarmLine{Name: t(map[bool]string{true: "alarm.link.over", false: "alarm.link.incident"}[m.Step == model.StepEnded || len(m.Acts) > 0]), URL: page})
 	if m.Incident.JobID != 0 {
 		out = append(out, AlarmLine{Name: t("alarm.link.job"), URL: m.Base + "/jobs/" + itoa(m.Incident.JobID)})
 	}
@@ -264,6 +284,12 @@ func (m AlarmMail) Text() string {
 	}
 	b.WriteString("\n")
 	for _, x := range m.links() {
+		b.WriteString(x.Name + m.L.T("alarm.colon") + x.URL + "\n")
+	}
+	if len(m.Acts) > 0 {
+		b.WriteString("\n")
+	}
+	for _, x := range m.Acts {
 		b.WriteString(x.Name + m.L.T("alarm.colon") + x.URL + "\n")
 	}
 	return b.String()

@@ -37,6 +37,7 @@ type AlarmRuleForm struct {
 	Values   map[string]string
 	Chosen   []string // ids of channels
 	Without  []string // reasons
+	DoneDays []string // days of the week, 0 = Sunday
 	Errors   map[string]string
 	Groups   []model.Group
 	Channels []AlarmChannel
@@ -79,9 +80,18 @@ func (v AlarmSettings) says(r model.AlarmRule) string {
 		return v.T("alarms.says.off")
 	}
 	out := []string{v.T("severity." + string(severityOr(r.Severity)))}
-	if r.InARow > 1 {
+	if r.EachAttempt {
+		out = append(out, v.T("alarms.says.each_attempt"))
+	}
+	if r.Discarded {
+		out = append(out, v.T("alarms.says.discarded"))
+	}
+	if r.OutOf > 0 {
+		out = append(out, v.T("alarms.says.out_of", "Count", max(1, r.InARow), "Of", r.OutOf))
+	} else if r.InARow > 1 {
 		out = append(out, v.T("alarms.says.in_a_row", "Count", r.InARow))
 	}
+	out = append(out, v.watches(r)...)
 	if r.RemindMinutes > 0 {
 		out = append(out, v.T("alarms.says.remind", "For", v.minutes(r.RemindMinutes)))
 	} else {
@@ -94,6 +104,41 @@ func (v AlarmSettings) says(r model.AlarmRule) string {
 		out = append(out, v.T("alarms.says.quiet", "From", r.QuietFrom, "To", r.QuietTo))
 	}
 	return strings.Join(out, " · ")
+}
+
+// watches says what a rule watches beside the outcomes.
+func (v AlarmSettings) watches(r model.AlarmRule) (out []string) {
+	if r.OverrunMinutes > 0 {
+		out = append(out, v.T("alarms.says.overrun", "For", v.minutes(r.OverrunMinutes)))
+	}
+	if r.OverrunTimes > 0 {
+		out = append(out, v.T("alarms.says.overrun_times", "Count", r.OverrunTimes))
+	}
+	if r.LateMinutes > 0 {
+		out = append(out, v.T("alarms.says.late", "For", v.minutes(r.LateMinutes)))
+	}
+	if r.DoneBy != "" {
+		var days []string
+		for _, d := range dayOrder() {
+			if slices.Contains(r.DoneDays, d) {
+				days = append(days, v.T("weekday."+itoa(d+1)))
+			}
+		}
+		out = append(out, strings.TrimSpace(v.T("alarms.says.done_by", "Time", r.DoneBy, "Days", strings.Join(days, " "))))
+	}
+	return out
+}
+
+// dayOrder are the days of the week from Monday on, Sunday being 0.
+func dayOrder() []int { return []int{1, 2, 3, 4, 5, 6, 0} }
+
+// days are the days on which a deadline can hold.
+func (v AlarmRuleForm) days() []Option {
+	var out []Option
+	for _, d := range dayOrder() {
+		out = append(out, Option{itoa(d), v.T("weekday." + itoa(d+1))})
+	}
+	return out
 }
 
 // tells lists whom a rule tells beside the addresses of the jobs.
@@ -167,9 +212,18 @@ func (v AlarmRuleForm) languages() []Option {
 func (v AlarmRuleForm) reasons() []Option {
 	var out []Option
 	for _, r := range model.Reasons() {
-		if model.Raises(r.Code) {
+		if model.Choosable(r.Code) {
 			out = append(out, Option{r.Code, reasonText(v.L, r.Code)})
 		}
+	}
+	return out
+}
+
+// centerReasons are troubles of the center that the default rule may leave out.
+func (v AlarmRuleForm) centerReasons() []Option {
+	var out []Option
+	for _, r := range model.CenterReasons() {
+		out = append(out, Option{r, reasonText(v.L, r)})
 	}
 	return out
 }

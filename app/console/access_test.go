@@ -42,6 +42,7 @@ func rules() map[string]rule {
 	admin, any := rule{admin: true}, rule{}
 	return map[string]rule{
 		"GET /login": {open: true}, "POST /login": {open: true}, "POST /logout": {open: true}, "POST /preferences": {open: true},
+		"GET /link": {open: true}, "POST /link": {open: true, form: "do=x"},
 		"GET /": any, "GET /help": any, "GET /search": any, "GET /password": any, "POST /password": any,
 		"GET /profile": any, "POST /profile": any, "POST /profile/sessions/end": any,
 

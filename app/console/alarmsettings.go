@@ -54,7 +54,8 @@ func (c *Console) alarmTest(r *request) error {
 }
 
 // ruleFields are the fields of a rule that hold one text each.
-var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mails", "language", "zone", "severity", "in_a_row", "remind", "quiet_from", "quiet_to", "escalate", "escalate_to"}
+var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mails", "language", "zone", "severity", "in_a_row", "remind", "quiet_from", "quiet_to", "escalate", "escalate_to",
+	"overrun", "overrun_times", "late", "done_by", "out_of", "each_attempt", "discarded"}
 
 func (c *Console) ruleNew(r *request) error {
 	d := model.DefaultAlarmRule()
@@ -74,10 +75,20 @@ func ruleForm(d model.AlarmRule) views.AlarmRuleForm {
 	v := views.AlarmRuleForm{ID: d.ID, Without: d.Without, Values: map[string]string{
 		"name": d.Name, "scope": d.Scope, "executor": number(d.GroupID), "tag": d.Tag, "job": number(d.JobID), "mails": strings.Join(d.Mails, "\n"),
 		"language": d.Language, "zone": d.Zone, "severity": string(d.Severity), "in_a_row": number(max(1, d.InARow)), "remind": strconv.Itoa(d.RemindMinutes),
+		"overrun": number(d.OverrunMinutes), "overrun_times": number(d.OverrunTimes), "late": number(d.LateMinutes), "done_by": d.DoneBy, "out_of": number(d.OutOf),
 		"quiet_from": d.QuietFrom, "quiet_to": d.QuietTo, "escalate": number(d.EscalateMinutes), "escalate_to": strings.Join(d.EscalateTo, "\n"),
 	}}
 	if d.Off {
 		v.Values["off"] = "1"
+	}
+	if d.Discarded {
+		v.Values["discarded"] = "1"
+	}
+	if d.EachAttempt {
+		v.Values["each_attempt"] = "1"
+	}
+	for _, day := range d.DoneDays {
+		v.DoneDays = append(v.DoneDays, strconv.Itoa(day))
 	}
 	for _, id := range d.Channels {
 		v.Chosen = append(v.Chosen, strconv.Itoa(id))
@@ -131,7 +142,7 @@ func (c *Console) ruleSave(r *request) error {
 	if err != nil {
 		return err
 	}
-	v.Chosen, v.Without = form["channel"], form["without"]
+	v.Chosen, v.Without, v.DoneDays = form["channel"], form["without"], form["done_day"]
 	d := model.AlarmRule{ID: v.ID, Name: v.Values["name"], Scope: v.Values["scope"], Tag: v.Values["tag"]}
 	number := func(field string) int {
 		text := strings.TrimSpace(v.Values[field])
@@ -154,6 +165,14 @@ func (c *Console) ruleSave(r *request) error {
 		Off: v.Values["off"] != "", Without: v.Without, InARow: number("in_a_row"), RemindMinutes: number("remind"), Severity: model.Severity(v.Values["severity"]),
 		QuietFrom: v.Values["quiet_from"], QuietTo: v.Values["quiet_to"], Zone: v.Values["zone"], Language: v.Values["language"],
 		Mails: addresses(v.Values["mails"]), EscalateMinutes: number("escalate"), EscalateTo: addresses(v.Values["escalate_to"]),
+		OverrunMinutes: number("overrun"), OverrunTimes: number("overrun_times"), LateMinutes: number("late"), DoneBy: v.Values["done_by"], OutOf: number("out_of"), EachAttempt: v.Values["each_attempt"] != "", Discarded: v.Values["discarded"] != "",
+	}
+	for _, text := range v.DoneDays {
+		day, err := strconv.Atoi(text)
+		if err != nil {
+			day = -1 // is refused
+		}
+		d.DoneDays = append(d.DoneDays, day)
 	}
 	for _, text := range v.Chosen {
 		id, err := strconv.Atoi(text)

@@ -26,6 +26,14 @@ func (f *fake) MuteIncident(context.Context, model.Actor, int64, time.Duration, 
 
 func (f *fake) CommentIncident(context.Context, model.Actor, int64, string) error { return f.err }
 
+func (f *fake) AlarmLink(context.Context, string) (jobs.AlarmLink, error) {
+	return jobs.AlarmLink{}, model.Errf(model.CodeNotFound, "error.link_invalid")
+}
+
+func (f *fake) FollowAlarmLink(ctx context.Context, text string) (jobs.AlarmLink, error) {
+	return f.AlarmLink(ctx, text)
+}
+
 func (f *fake) AlarmSettings(context.Context, model.Actor) (jobs.AlarmSettings, error) {
 	return jobs.AlarmSettings{}, nil
 }

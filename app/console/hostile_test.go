@@ -130,6 +130,7 @@ func typedForms() map[string]typed {
 	alarmRule := map[string]field{
 		"name": {kind: free, max: 100, must: true}, "scope": {kind: choice}, "executor": {kind: beside}, "tag": {kind: strict, max: 40, must: true}, "job": {kind: beside}, "off": {kind: beside},
 		"mails": {kind: strict}, "language": {kind: choice}, "zone": {kind: choice}, "severity": {kind: choice}, "in_a_row": {kind: meant}, "remind": {kind: meant},
+		"overrun": {kind: meant}, "overrun_times": {kind: meant}, "late": {kind: meant}, "done_by": {kind: meant}, "out_of": {kind: meant}, "each_attempt": {kind: beside}, "discarded": {kind: beside}, "done_day": {kind: choice},
 		"quiet_from": {kind: meant}, "quiet_to": {kind: meant}, "escalate": {kind: meant}, "escalate_to": {kind: strict}, "without": {kind: choice}, "channel": {kind: meant},
 	}
 	alarmChannel := map[string]field{
@@ -137,6 +138,7 @@ func typedForms() map[string]typed {
 	}
 	valid := "name=n&author=a&schedule_type=CRON&schedule_conf=0 0 8 * * ?&handler=h&glue_type=BEAN"
 	return map[string]typed{
+		"POST /link":  {form: "do=x", fields: map[string]field{"do": {kind: meant}}},
 		"POST /login": {page: "/login", form: "name=x&password=y", fields: login}, "POST /login/kept": {form: "name=x&password=y", fields: login},
 		"POST /logout":      {},
 		"POST /preferences": {fields: map[string]field{"lang": {kind: beside}, "theme": {kind: beside}, "next": {kind: beside}}},

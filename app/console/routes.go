@@ -64,6 +64,8 @@ func (c *Console) table() []route {
 		{post, keptLoginPath, anybody, c.login},
 		{post, "/logout", anybody, c.logout},
 		{post, "/preferences", anybody, c.preferences},
+		{get, linkPath, anybody, c.alarmLink},
+		{post, linkPath, anybody, c.alarmLinkFollow},
 		{get, "/", users, c.dashboard},
 		{get, "/help", users, c.help},
 		{get, "/search", users, c.palette},

@@ -99,6 +99,8 @@ type Service interface {
 	TestAlarm(ctx context.Context, actor model.Actor, address string, channelID int, lang string) (string, error)
 	CountIncidents(ctx context.Context, actor model.Actor) (int, error)
 	Incident(ctx context.Context, actor model.Actor, id int64) (jobs.IncidentDetail, error)
+	AlarmLink(ctx context.Context, text string) (jobs.AlarmLink, error)
+	FollowAlarmLink(ctx context.Context, text string) (jobs.AlarmLink, error)
 	AckIncident(ctx context.Context, actor model.Actor, id int64) error
 	MuteIncident(ctx context.Context, actor model.Actor, id int64, long time.Duration, forGood bool) error
 	CommentIncident(ctx context.Context, actor model.Actor, id int64, text string) error

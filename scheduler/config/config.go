@@ -22,6 +22,9 @@ type Config struct {
 	// Now is the clock at the edge of the loops; default time.Now.
 	Now func() time.Time
 
+	// Troubles says what else is wrong with this node; it must answer at once. May be nil.
+	Troubles func(now time.Time) []model.NodeTrouble
+
 	Horizon        time.Duration // how far ahead is planned; default 5 s
 	MisfireAfter   time.Duration // later fires are misfires, unless their job says otherwise; default 5 s
 	TakeoverWindow time.Duration // later planned runs fall under the misfire rule; default 60 s

@@ -49,6 +49,7 @@ type Node struct {
 	alive   []string // Owners that beat, this one included
 	working []string // those of them that take new runs; never empty
 	beatOK  time.Time
+	took    time.Duration // of the last beat
 }
 
 // Join announces the process. Rows of an earlier process of the same name carry
@@ -127,7 +128,9 @@ func (n *Node) Beat(ctx context.Context, now time.Time) error {
 	if n.Report != nil {
 		n.Report(ctx, &me)
 	}
+	began := n.Cfg.Now()
 	ok, err := n.Store.Beat(ctx, me)
+	took := n.Cfg.Now().Sub(began)
 	if err != nil {
 		return fmt.Errorf("beat: %w", err)
 	}
@@ -137,9 +140,16 @@ func (n *Node) Beat(ctx context.Context, now time.Time) error {
 		return err
 	}
 	n.mu.Lock()
-	n.beatOK = now
+	n.beatOK, n.took = now, took
 	n.mu.Unlock()
 	return n.refresh(ctx)
+}
+
+// Took is how long the database took for the last beat.
+func (n *Node) Took() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.took
 }
 
 // Leave tells the others at once that this node takes no new runs.

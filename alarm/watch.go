@@ -1,0 +1,104 @@
+package alarm
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/model"
+)
+
+// How long something must be wrong before it is one.
+const (
+	silentFor = time.Minute      // an executor without an address
+	goneFor   = 30 * time.Second // a node without a beat
+	forgotten = 24 * time.Hour   // nobody misses it any more
+)
+
+// watch looks at what is wrong beside the jobs: executors without an address whose jobs are
+// on, nodes that are gone, loops that stand still; and at what the rules ask to be watched.
+func (e *Engine) watch(ctx context.Context, w *Work) error {
+	rules, err := e.Store.AlarmRules(ctx)
+	if err != nil {
+		return err
+	}
+	w.Rules = rules
+	groups, err := e.Store.SilentGroups(ctx)
+	if err != nil {
+		return err
+	}
+	since := map[int]time.Time{}
+	for _, id := range groups {
+		at, seen := e.silent[id]
+		if !seen {
+			at = w.Now
+		}
+		if since[id] = at; w.Now.Sub(at) >= silentFor || slices.ContainsFunc(w.Open, func(i model.Incident) bool { return i.Subject == executorSubject(id) }) {
+			w.Conditions = append(w.Conditions, Condition{Subject: executorSubject(id), GroupID: id, Reason: model.ReasonNoAddress})
+		}
+	}
+	e.silent = since
+	nodes, err := e.Store.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.State() != model.NodeAlive {
+			w.Away = append(w.Away, n.Name)
+		}
+		switch n.State() {
+		case model.NodeGone:
+			if n.SilentMS >= goneFor.Milliseconds() && n.SilentMS < forgotten.Milliseconds() {
+				w.Conditions = append(w.Conditions, Condition{Subject: "node:" + n.Name, Reason: model.AlarmNodeGone})
+			}
+		case model.NodeAlive:
+			w.nodeTroubles(&n)
+			for name := range strings.SplitSeq(n.SickLoops, ",") {
+				if name != "" {
+					w.Conditions = append(w.Conditions, Condition{Subject: "loop:" + n.Name + "/" + name, Reason: model.AlarmLoopSick})
+				}
+			}
+		}
+	}
+	if err := e.overruns(ctx, w); err != nil {
+		return err
+	}
+	if err := e.lates(ctx, w); err != nil {
+		return err
+	}
+	if err := e.deadlines(ctx, w); err != nil {
+		return err
+	}
+	w.Watched = true
+	return nil
+}
+
+// nodeTroubles takes what a node says is wrong with it. A slow database is one trouble,
+// whoever notices it.
+func (w *Work) nodeTroubles(n *model.Node) {
+	for _, x := range n.Troubles {
+		c := Condition{Reason: x.Reason, Detail: model.AlarmDetail{N: x.N}}
+		switch x.Reason {
+		case model.AlarmDiskFull:
+			c.Subject = cutSubject(model.WatchDisk + ":" + n.Name + " " + x.What)
+		case model.AlarmDatabaseSlow:
+			c.Subject = model.WatchSlow
+		case model.AlarmOverCapacity:
+			c.Subject = model.WatchCapacity + ":" + n.Name
+		default: // of a newer center
+			continue
+		}
+		if !slices.ContainsFunc(w.Conditions, func(o Condition) bool { return o.Subject == c.Subject }) {
+			w.Conditions = append(w.Conditions, c)
+		}
+	}
+}
+
+// cutSubject keeps a subject as short as its column.
+func cutSubject(s string) string {
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:120])
+	}
+	return s
+}
