@@ -122,7 +122,7 @@ func TestAFailedRunIsTold(t *testing.T) {
 
 func waitForMails(t *testing.T, o *postOffice, n int) []letter {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(o.got()) >= n }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(o.got()) >= n }, time.Minute, 20*time.Millisecond)
 	return o.got()
 }
 

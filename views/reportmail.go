@@ -70,7 +70,11 @@ func (m ReportMail) lineDetail(l ReportLine) string {
 
 func (m ReportMail) jobLines() (out []AlarmLine) {
 	for _, l := range m.Lines {
-		out = append(out, AlarmLine{Name: plainLine(l.Title(m.Page), 200), Detail: m.lineDetail(l), URL: m.runsURL(model.RunsFailed, "", l.JobID)})
+		status := model.RunsFailed
+		if l.Now.Failed == 0 {
+			status = model.RunsMissed
+		}
+		out = append(out, AlarmLine{Name: plainLine(l.Title(m.Page), 200), Detail: m.lineDetail(l), URL: m.runsURL(status, "", l.JobID)})
 	}
 	return out
 }

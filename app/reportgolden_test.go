@@ -1,0 +1,125 @@
+package app
+
+import (
+	"bytes"
+	"image/png"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/store/storetest"
+)
+
+// reportScenes put one report each into the outbox.
+var reportScenes = map[string]func(p *press) model.Message{
+	"report-day": func(p *press) model.Message {
+		p.month("Settlement")
+		p.told(model.StepOpened, incident("job:1", 1, 1, func(i *model.Incident) { i.Reason, i.Failed = model.ReasonError, 3 }))
+		return p.report("day")
+	},
+	"report-hostile": func(p *press) model.Message { p.month(hostileName); return p.report("day") },
+	"report-week":    func(p *press) model.Message { p.month("Settlement"); return p.report("week") },
+	"report-month":   func(p *press) model.Message { p.month("Settlement"); return p.report("month") },
+	"report-good": func(p *press) model.Message {
+		g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+		p.fires(p.job(g.ID, "Settlement", ""), mailTime.AddDate(0, 0, -1), 30, 0, 0)
+		return p.report("day")
+	},
+	"report-nothing": func(p *press) model.Message { return p.report("day") },
+}
+
+// fires writes fires of a day; some fail, some are not sent.
+func (p *press) fires(j model.Job, day time.Time, good, bad, missed int) {
+	p.t.Helper()
+	at := model.DayStart(day, 0).Add(2 * time.Hour)
+	for n := range good + bad + missed {
+		at = at.Add(10 * time.Minute)
+		p.run(j, func(r *model.Run) {
+			r.TriggerTime, r.PlannedMS, r.SentMS, r.FinishedMS = at, at.UnixMilli(), at.UnixMilli()+200, at.UnixMilli()+int64(61_000+1000*n)
+			switch {
+			case n < missed:
+				r.Phase, r.TriggerCode, r.Reason, r.SentMS = model.PhaseMissed, model.CodeMissed, model.ReasonMisfire, 0
+			case n < missed+bad:
+				r.HandleCode, r.HandleMsg = 500, "ledger locked"
+			default:
+				r.HandleCode = 200
+			}
+		})
+	}
+}
+
+// month is what two jobs did in the last 40 days.
+func (p *press) month(name string) {
+	p.t.Helper()
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	first, second := p.job(g.ID, name, ""), p.job(g.ID, "Interest of the day", "")
+	for d := 40; d > 0; d-- {
+		day := mailTime.AddDate(0, 0, -d)
+		p.fires(first, day, 20, map[bool]int{true: 3}[d == 1], map[bool]int{true: 1}[d%7 == 1])
+		p.fires(second, day, 10, 0, 0)
+	}
+}
+
+// report counts what there is and posts a report.
+func (p *press) report(kind string) model.Message {
+	p.t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = p.store.FoldCounts(p.t.Context(), mailTime)
+		require.NoError(p.t, err)
+	}
+	require.NoError(p.t, p.store.NoteCounted(p.t.Context(), "2026-01-01", ""))
+	m := model.ReportMail{Name: "Every morning", NextMS: mailTime.UnixMilli(), ReportMailSettings: model.ReportMailSettings{Kind: kind, At: "08:00", To: []string{"boss@example.org"}}}
+	var err error
+	m.ID, err = p.store.SaveReportMail(p.t.Context(), m)
+	require.NoError(p.t, err)
+	first := map[string]string{"day": "2026-11-19", "week": "2026-11-09", "month": "2026-10-01"}[kind]
+	for range 2 { // a second node, or a clock that was set back, adds nothing
+		require.NoError(p.t, p.store.PostReport(p.t.Context(), m, first, m.To, mailTime.AddDate(0, 0, 1).UnixMilli(), mailTime.UnixMilli()))
+		_, err = p.store.SaveReportMail(p.t.Context(), m)
+		require.NoError(p.t, err)
+	}
+	due, err := p.store.DueMessages(p.t.Context(), model.ChannelMail, mailTime.UnixMilli(), 10)
+	require.NoError(p.t, err)
+	var reports []model.Message
+	for _, x := range due {
+		if x.Step == model.StepReport {
+			reports = append(reports, x)
+		}
+	}
+	require.Len(p.t, reports, 1)
+	return reports[0]
+}
+
+// TestReportsAsTheyArrive is TestMailsAsTheyArrive for reports, with their picture.
+func TestReportsAsTheyArrive(t *testing.T) {
+	for name, scene := range reportScenes {
+		t.Run(name, func(t *testing.T) {
+			p := newPress(t)
+			m := scene(p)
+			for _, lang := range languages {
+				p.lang, p.tray.raw = lang, ""
+				_, _, err := p.Send(t.Context(), m)
+				require.NoError(t, err)
+				compare(t, name+"."+lang, p.tray.raw)
+				got := harmless(t, p.tray.raw)
+				require.Len(t, got.Inlines, 1)
+				assert.Equal(t, "trend@carillon", got.Inlines[0].ContentID)
+				_, err = png.Decode(bytes.NewReader(got.Inlines[0].Content))
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+// TestAReportThatEndedIsNotSent: who removes a report does not get what was due.
+func TestAReportThatEndedIsNotSent(t *testing.T) {
+	p := newPress(t)
+	m := p.report("day")
+	require.NoError(t, p.store.DeleteReportMail(t.Context(), 1))
+	_, _, err := p.Send(t.Context(), m)
+	require.ErrorContains(t, err, "does not go out any more")
+}
