@@ -272,7 +272,7 @@ func judgeDiscord(r response) verdict {
 	return v
 }
 
-var ntfyTopic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+var ntfyTopic = regexp.MustCompile(`^[-_A-Za-z0-9]+$`)
 
 func parseNtfy(e *endpoint) *CheckError {
 	scheme := e.url.Scheme
@@ -290,7 +290,7 @@ func parseNtfy(e *endpoint) *CheckError {
 		e.user = u.Username()
 		e.token, _ = u.Password()
 	}
-	if !ntfyTopic.MatchString(e.chat) {
+	if len(e.chat) > 64 || !ntfyTopic.MatchString(e.chat) {
 		return &CheckError{"url", CheckToken}
 	}
 	e.secrets = append(e.secrets, e.chat) // who knows a topic may read it
