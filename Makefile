@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help build demo test unit race verify generate vendor-static screenshots pictures weigh setup image clean \
-	bench bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-retention bench-alarms bench-history
+	bench bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-retention bench-reports bench-alarms bench-history
 
 # Distributions hide servers from ordinary users.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
@@ -60,7 +60,7 @@ weigh: setup ## bytes, requests, layout shift and server times of every page of 
 	go test -tags screenshots -count=1 -v -timeout=20m -run '^TestWeigh$$' ./e2e
 
 # The figures of docs/benchmarks.md; each takes minutes.
-bench: bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-retention bench-alarms bench-history ## all proofs and measurements
+bench: bench-checker bench-checker-sqlite bench-outage bench-restore bench-throughput bench-burst bench-dead bench-overload bench-scale bench-batch bench-retention bench-reports bench-alarms bench-history ## all proofs and measurements
 
 bench-checker: setup ## made exactly once? 10 minutes, 3 nodes on MariaDB, every fault that can be mixed
 	go run ./bench --nodes 3 checker --duration 10m
@@ -94,6 +94,9 @@ bench-batch: setup ## ten thousand jobs stopped and started in the console while
 
 bench-retention: setup ## a million old runs removed while 300 a second are made, in turn with none
 	go run ./bench retention
+
+bench-reports: setup ## reports of ten million runs of 5000 jobs in 90 days
+	go test -run "^$$" -bench "^BenchmarkReport$$" -benchtime 20x -timeout 60m ./store
 
 bench-alarms: setup ## an executor that goes away, a storm of failing runs: what is told, what it costs
 	go run ./bench alarms

@@ -64,7 +64,9 @@ func TestABookIsReadByAForeignLibrary(t *testing.T) {
 	require.NoError(t, report.WriteXLSX(&out, report.Book{
 		Report: r, Title: "=Daily report", Sentence: "980 of 998", Zone: "UTC",
 		Job:    func(id int) (name, executor, owner string) { return names[id-1], "billing", "=cmd()" },
-		Reason: func(code string) string { return code }, T: func(key string, _ ...any) string { return strings.ReplaceAll(strings.TrimPrefix(key, "report."), ".", " ") },
+		Reason: func(code string) string { return code }, T: func(key string, _ ...any) string {
+			return strings.ReplaceAll(strings.TrimPrefix(key, "report."), ".", " ")
+		},
 	}))
 	book := readBook(t, out.Bytes())
 	require.Len(t, book, 4)

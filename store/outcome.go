@@ -155,7 +155,9 @@ func (o *outcomes) states(ctx context.Context, first []int64, open map[int64]boo
 	out := make(map[int64]fireState, len(first))
 	const columns = `id, trigger_code, handle_code, run_state, run_reason, trigger_time, first_run, missed_fires, job_id, finished_time, job_group, planned_time, sent_time, accepted_time`
 	var x model.Run
-	err := chunks(compact(first), 500, func(part []int64) error {
+	// Of more than 200 values MariaDB guesses how many rows they have, and as nearly all
+	// have no first_run it guesses wrong and reads the whole table.
+	err := chunks(compact(first), 150, func(part []int64) error {
 		rows, err := collect(ctx, o.tx, into(&x, []any{
 			&x.ID, &x.TriggerCode, &x.HandleCode, nz(&x.Phase), nz(&x.Reason), o.s.scanTime(&x.TriggerTime), nz(&x.FirstID), nz(&x.MissedFires), &x.JobID, nz(&x.FinishedMS),
 			&x.GroupID, nz(&x.PlannedMS), nz(&x.SentMS), nz(&x.AcceptedMS),
