@@ -165,7 +165,7 @@ func (v Retention) mostRemoved() (n int64) {
 // listed are the days that the table has: the newest on which something was removed.
 func (v Retention) listed() (out []model.RetentionDay) {
 	for _, d := range v.Days {
-		if len(out) < 10 && d.Runs()+d.Incidents+d.AuditLines > 0 {
+		if len(out) < 7 && d.Runs()+d.Incidents+d.AuditLines > 0 {
 			out = append(out, d)
 		}
 	}
