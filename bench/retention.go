@@ -41,7 +41,7 @@ func (c *RetentionCmd) measure(ctx context.Context, s *site, out *Report) error 
 	if err := pause(ctx, 20*time.Second); err != nil {
 		return err
 	}
-	var quiet, busy []time.Duration
+	var quiet, busy, without, with []time.Duration
 	var rows [][]string
 	began, fastest := time.Now(), 0
 	for left, round := c.Runs, 1; left > 0; round++ {
@@ -55,6 +55,7 @@ func (c *RetentionCmd) measure(ctx context.Context, s *site, out *Report) error 
 		}
 		fastest = max(fastest, left-now)
 		quiet, busy = append(quiet, off...), append(busy, on...)
+		without, with = append(without, percentile(off, 99)), append(with, percentile(on, 99))
 		rows = append(rows, []string{fmt.Sprint(round), fmt.Sprint(left - now), ms(percentile(off, 50)), ms(percentile(off, 99)), ms(percentile(on, 50)), ms(percentile(on, 99))})
 		fmt.Fprintln(os.Stderr, rows[len(rows)-1])
 		if now == left {
@@ -66,6 +67,7 @@ func (c *RetentionCmd) measure(ctx context.Context, s *site, out *Report) error 
 	out.environment(ctx, s)
 	out.table([]string{"round", "removed", "without: p50", "p99", "with: p50", "p99"}, rows)
 	a, b := percentile(quiet, 99), percentile(busy, 99)
+	out.printf("Half of the rounds have a p99 of at most %s without and %s with it. ", ms(percentile(without, 50)), ms(percentile(with, 50)))
 	out.printf("p99 lateness of all rounds: %s without, %s with the retention going on: %.2f times. Up to %.0f runs a second were removed, all of them within %s.\n",
 		ms(a), ms(b), float64(b)/float64(a), float64(fastest)/c.Round.Seconds(), time.Since(began).Round(time.Second))
 	var wanted int

@@ -46,6 +46,7 @@ func TestRetentionJourney(t *testing.T) {
 	p.verifyVisible("[data-testid=error-keep_days]")
 	p.doFill("#keep_days", "365")
 	p.doFill("#keep_failed_days", "0")
+	p.verifyText("[data-testid=line-keep]", "succeeded: 365 d · failed: for ever")
 	p.doClick("[data-testid=job-form] button[type=submit]")
 	p.doOpen("/retention")
 	p.verifyCount("[data-testid=keeping-job]", 1)

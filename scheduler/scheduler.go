@@ -93,7 +93,7 @@ func New(store Store, exec call.Executor, cfg Config) *Scheduler {
 		settling,
 		{Name: "lost", Every: 2 * time.Second, Body: lost.Check},
 		{Name: "registry", Every: 10 * time.Second, Body: keep.SweepRegistry, Jitter: jitter},
-		{Name: "retention", Every: upkeep.RetentionTick, Body: s.retention.Tick, Jitter: jitter},
+		{Name: "retention", Every: upkeep.RetentionTick, Body: s.retention.Tick},
 		{Name: "figures", Every: 20 * time.Second, Body: keep.Figures, Jitter: jitter},
 	}
 	return s

@@ -136,7 +136,8 @@ type fold struct {
 // sum is how a field shows in the line of its group: % stands for its value, and with the
 // value Skip it does not show, nor while the number Needs is 0. form.js does the same
 // while somebody types.
-type sum struct{ Name, Text, Skip, Needs string }
+// With Zero a value of 0 shows as that.
+type sum struct{ Name, Text, Skip, Needs, Zero string }
 
 func (v JobForm) folds() []fold {
 	n := func(name, key string) sum { return sum{Name: name, Text: v.T(key, "N", "%"), Skip: "0"} }
@@ -145,11 +146,12 @@ func (v JobForm) folds() []fold {
 		{"route", []string{"route", "block"}, []sum{as("route"), as("block")}},
 		{"late", []string{"misfire", "misfire_after", "timeout"}, []sum{as("misfire"), n("misfire_after", "form.sum_misfire_after"), n("timeout", "form.sum_timeout")}},
 		{"retry", []string{"retry", "retry_delay", "retry_wait"}, []sum{n("retry", "form.sum_retry"),
-			{"retry_delay", v.T("form.sum_retry_delay", "N", "%"), "0", "retry"}, {"retry_wait", "%", RetryFixed, "retry"}}},
+			{Name: "retry_delay", Text: v.T("form.sum_retry_delay", "N", "%"), Skip: "0", Needs: "retry"}, {Name: "retry_wait", Text: "%", Skip: RetryFixed, Needs: "retry"}}},
 		{"children", []string{"child_ids"}, []sum{as("child_ids")}},
 		{"alarm", []string{"alarm_email"}, []sum{as("alarm_email")}},
 		{"keep", []string{"keep_days", "keep_failed_days"}, []sum{
-			{"keep_days", v.T("form.sum_keep", "N", "%"), "", ""}, {"keep_failed_days", v.T("form.sum_keep_failed", "N", "%"), "", ""}}},
+			{Name: "keep_days", Text: v.T("form.sum_keep", "N", "%"), Zero: v.T("form.sum_keep_ever")},
+			{Name: "keep_failed_days", Text: v.T("form.sum_keep_failed", "N", "%"), Zero: v.T("form.sum_keep_failed_ever")}}},
 	}
 }
 
@@ -170,7 +172,11 @@ func (v JobForm) line(f fold) string {
 		value := strings.TrimSpace(v.Values[s.Name])
 		need := strings.TrimSpace(v.Values[s.Needs])
 		if value != "" && value != s.Skip && (s.Needs == "" || need != "" && need != "0") {
-			parts = append(parts, strings.ReplaceAll(s.Text, "%", v.shown(s.Name, value)))
+			text := strings.ReplaceAll(s.Text, "%", v.shown(s.Name, value))
+			if value == "0" && s.Zero != "" {
+				text = s.Zero
+			}
+			parts = append(parts, text)
 		}
 	}
 	if len(parts) == 0 {
@@ -181,9 +187,9 @@ func (v JobForm) line(f fold) string {
 
 // sums is the same as data for the browser.
 func (f fold) sums() string {
-	all := make([][4]string, len(f.Sums))
+	all := make([][5]string, len(f.Sums))
 	for i, s := range f.Sums {
-		all[i] = [4]string{s.Name, s.Text, s.Skip, s.Needs}
+		all[i] = [5]string{s.Name, s.Text, s.Skip, s.Needs, s.Zero}
 	}
 	return asJSON(all)
 }

@@ -113,15 +113,6 @@ func (v Retention) percent() int {
 	return int(min(100, max(0, 100*(st.ReachedMS-st.OriginMS)/(st.TargetMS-st.OriginMS))))
 }
 
-// next says when the next pass begins.
-func (v Retention) next() string {
-	ms := v.State.NextMS(v.Now)
-	if ms == 0 {
-		return v.T("retention.next_now")
-	}
-	return v.L.Relative(v.millis(ms), v.Now)
-}
-
 // The picture of what was removed: a bar for each day, stacked by class.
 const (
 	removedWidth  = 600
@@ -174,7 +165,7 @@ func (v Retention) mostRemoved() (n int64) {
 // listed are the days that the table has: the newest on which something was removed.
 func (v Retention) listed() (out []model.RetentionDay) {
 	for _, d := range v.Days {
-		if len(out) < 10 && d.Runs()+d.Incidents+d.AuditLines > 0 {
+		if len(out) < 7 && d.Runs()+d.Incidents+d.AuditLines > 0 {
 			out = append(out, d)
 		}
 	}

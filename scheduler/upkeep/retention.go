@@ -35,7 +35,7 @@ const (
 	biteTime = 15 * time.Millisecond
 	// restFor is for how many times as long as a bite took the database rests, restLate for
 	// a pass that has taken longer than tooLong: else it would never end.
-	restFor, restLate = 4, 1
+	restFor, restLate = 2, 1
 	tooLong           = 12 * time.Hour
 	// leastRest is the pause after the shortest bite, busyRest that of a node that has to catch up.
 	leastRest = 20 * time.Millisecond

@@ -179,7 +179,7 @@ func TestRetention(t *testing.T) {
 			require.True(t, into >= 300*time.Millisecond && into <= 900*time.Millisecond, "%s: schedules fire on whole seconds", into)
 		}
 		busy := r.Stats().Busy
-		require.Less(t, 4*busy, took)
+		require.Less(t, 3*busy, took)
 		require.EqualValues(t, 53*100, r.Stats().Succeeded)
 		require.False(t, h.state.Working())
 		require.Zero(t, h.state.Overdue(time.Now()))

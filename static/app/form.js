@@ -8,11 +8,12 @@ const field = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem
 // --- folded groups ---------------------------------------------------------------
 
 /** said is what a field says in the line of its group. */
-function said([name, text, skip, needs]) {
+function said([name, text, skip, needs, zero]) {
   if (needs && !Number(field(needs)?.value)) return "";
   const control = field(name);
   const value = control?.value.trim() ?? "";
   if (value === "" || value === skip) return "";
+  if (value === "0" && zero) return zero;
   const chips = form.querySelectorAll(`[data-chips="${name}"] .chip`);
   const shown = chips.length ? [...chips].map((c) => c.dataset.name ?? c.textContent).join(", ") : control.selectedOptions ? control.selectedOptions[0].text : value;
   return text.replace("%", shown);
