@@ -26,6 +26,7 @@ type CLI struct {
 	Demo        DemoCmd        `cmd:"" help:"Run a center and a sample executor with sample jobs, to have a look."`
 	Executor    ExecutorCmd    `cmd:"" help:"Run the sample executor: demo handlers, shell and Python scripts."`
 	Migrate     MigrateCmd     `cmd:"" help:"Bring the database schema up to date, or look at it."`
+	Recount     RecountCmd     `cmd:"" help:"Count the days of reports anew from their runs."`
 	Nodes       NodesCmd       `cmd:"" help:"List the nodes that share a database: who lives, who plans, lateness, backlog."`
 	Export      ExportCmd      `cmd:"" help:"Write jobs as YAML."`
 	Import      ImportCmd      `cmd:"" help:"Make jobs as a file says: YAML of ours, or JSON and SQL of xxl-job-admin."`

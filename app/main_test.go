@@ -81,6 +81,7 @@ func TestClearErrors(t *testing.T) {
 		"password with a slash": {[]string{"serve", tok, "--listen=127.0.0.1:0", "--database=mysql://u:geheim/ss@h/x"}, "percent-encoded"},
 		"password with a hash":  {[]string{"serve", tok, "--listen=127.0.0.1:0", "--database=mysql://u:1#geheim@h/x"}, "percent-encoded"},
 		"nobody at the address": {[]string{"healthcheck", "--listen=127.0.0.1:1"}, "no center answers"},
+		"recount from nowhere":  {[]string{"recount", "--from=yesterday", fresh()}, "2026-11-20"},
 		"unknown account":       {[]string{"user", "reset-password", "nobody", fresh()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,6 +172,9 @@ func TestServe(t *testing.T) {
 	c, reset, _ := run(t, t.Context(), "user", "reset-password", "admin", db)
 	require.Zero(t, c)
 	require.Contains(t, reset, "New password of admin: ")
+	c, recount, _ := run(t, t.Context(), "recount", db)
+	require.Zero(t, c)
+	require.Contains(t, recount, "There are no runs.")
 	stop()
 	require.Zero(t, <-code)
 	_, nodes, _ = run(t, t.Context(), "nodes", db)
