@@ -181,28 +181,7 @@ func (m AlarmMail) facts() []mailFact {
 			add("ended", m.at(m.Run.FinishedMS), "")
 		}
 	}
-	if m.watched() {
-		d := i.Details()
-		switch {
-		case i.Kind() == model.WatchLate:
-			if m.Run == nil {
-				add("planned", m.at(d.DueMS), "")
-			}
-			add("late", m.late(), "")
-		case i.Kind() == model.WatchDeadline:
-			add("due", m.at(d.DueMS), "")
-			add("late", m.late(), "")
-			if m.Run != nil {
-				add("last_result", t("result."+string(m.Run.Result())), "")
-			}
-		case m.Step != model.StepEnded:
-			add("running", m.took(), "")
-		case m.Run != nil:
-			add("result", t("result."+string(m.Run.Result())), "")
-		}
-		add("allowed", m.span(d.LimitMS), "")
-		add("usual", m.span(d.UsualMS), "")
-	}
+	out = append(out, m.watchedFacts()...)
 	if m.Step != model.StepEnded && m.Step != model.StepTest {
 		add("reason", m.Reason(), "")
 	}
@@ -217,9 +196,6 @@ func (m AlarmMail) facts() []mailFact {
 	}
 	if n := i.Missed; n > 0 {
 		add("missed", m.L.Number(int64(n)), "")
-	}
-	if d := i.Details(); d.OutOf > 0 && m.Step != model.StepEnded {
-		add("recent", t("alarm.recent", "N", d.Recent, "Of", d.OutOf), "")
 	}
 	if m.SuccessMS > 0 {
 		add("success", m.at(m.SuccessMS), "")
