@@ -21,6 +21,7 @@ type Store interface {
 	JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error)
 	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
 	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
+	BrokenJobs(ctx context.Context) (map[int]int, error)
 	LateFires(ctx context.Context, before int64) ([]model.LateFire, error)
 	RecentFailures(ctx context.Context, of map[int]int) (map[int]int, error)
 	JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error)

@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,13 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 	}
 	if err := e.overruns(ctx, w); err != nil {
 		return err
+	}
+	broken, err := e.Store.BrokenJobs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(broken)) {
+		w.Conditions = append(w.Conditions, Condition{Subject: model.WatchedJob(model.WatchBroken, id), JobID: id, GroupID: broken[id], Reason: model.AlarmBroken})
 	}
 	if err := e.lates(ctx, w); err != nil {
 		return err

@@ -101,6 +101,7 @@ func (w *watched) Nodes(context.Context) ([]model.Node, error)                  
 func (w *watched) SilentGroups(context.Context) ([]int, error)                     { return nil, nil }
 func (w *watched) SucceededSince(context.Context, []model.Incident) ([]int, error) { return nil, nil }
 func (w *watched) Streaks(context.Context, []int) (map[int]model.Streak, error)    { return nil, nil }
+func (w *watched) BrokenJobs(context.Context) (map[int]int, error)                 { return nil, nil }
 func (w *watched) SaveAlarms(_ context.Context, d *model.AlarmDecision, _ time.Time) error {
 	for _, x := range d.Told {
 		w.told = append(w.told, x.Step+" "+x.Incident.Subject)

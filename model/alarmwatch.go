@@ -15,6 +15,7 @@ const (
 	WatchDisk     = "disk"     // a folder of a node, whose name is before the space
 	WatchSlow     = "slowdb"   // the database
 	WatchCapacity = "capacity" // a node
+	WatchBroken   = "broken"   // the job cannot be planned
 	WatchDeadline = "deadline" // the job was not done by its time of day
 )
 
@@ -23,6 +24,7 @@ const (
 	AlarmOverrun = "overrun" // longer than the rule allows
 	AlarmUnusual = "unusual" // far longer than the job's runs usually take
 	AlarmLate    = "late"
+	AlarmBroken  = "quarantined" // JobQuarantined
 
 	AlarmDiskFull     = "disk_full"     // of a node
 	AlarmDatabaseSlow = "database_slow" // for a node
@@ -39,7 +41,7 @@ func CenterReasons() []string {
 
 // Choosable reports whether a rule can say that a reason raises nothing.
 func Choosable(reason string) bool {
-	if slices.Contains(CenterReasons(), reason) {
+	if reason == AlarmBroken || slices.Contains(CenterReasons(), reason) {
 		return true
 	}
 	_, known := ReasonOf(reason)

@@ -140,6 +140,9 @@ func (m AlarmMail) at(ms int64) string {
 // Reason says why the last fire was not made, in words. What an executor said of one job is
 // not told to those who have other jobs.
 func (m AlarmMail) Reason() string {
+	if m.Incident.Reason == model.AlarmBroken && m.Job != nil && m.Job.Condition == model.JobQuarantined {
+		return plainText(cmp.Or(conditionText(m.L, m.Zone, m.Job.ConditionReason), reasonText(m.L, m.Incident.Reason)), 1000)
+	}
 	if m.Run == nil || m.watched() && m.Run.Class() != model.ClassFailed {
 		return reasonText(m.L, m.Incident.Reason)
 	}
