@@ -53,7 +53,7 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 // Those of executors end with a success, too.
 func (p *pass) watched(inc *model.Incident) bool {
 	switch inc.Kind() {
-	case "node", "loop", model.WatchDisk, model.WatchSlow, model.WatchCapacity, model.WatchBroken, model.WatchOverrun, model.WatchLate, model.WatchDeadline:
+	case "node", "loop", model.WatchDisk, model.WatchSlow, model.WatchCapacity, model.WatchOldRuns, model.WatchBroken, model.WatchOverrun, model.WatchLate, model.WatchDeadline:
 		return true
 	}
 	return false

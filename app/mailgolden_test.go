@@ -200,17 +200,22 @@ var scenes = map[string]func(p *press) model.Message{
 	"escalated-overrun": func(p *press) model.Message {
 		return p.overrun(model.StepEscalated, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
 	},
-	"opened-broken":      func(p *press) model.Message { return p.broken(model.StepOpened) },
-	"reminder-broken":    func(p *press) model.Message { return p.broken(model.StepReminder) },
-	"escalated-broken":   func(p *press) model.Message { return p.broken(model.StepEscalated) },
-	"ended-broken":       func(p *press) model.Message { return p.broken(model.StepEnded) },
-	"opened-late":        func(p *press) model.Message { return p.late(model.StepOpened) },
-	"reminder-late":      func(p *press) model.Message { return p.late(model.StepReminder) },
-	"escalated-late":     func(p *press) model.Message { return p.late(model.StepEscalated) },
-	"ended-late":         func(p *press) model.Message { return p.late(model.StepEnded) },
-	"opened-disk":        func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
-	"opened-slowdb":      func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
-	"opened-capacity":    func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
+	"opened-broken":    func(p *press) model.Message { return p.broken(model.StepOpened) },
+	"reminder-broken":  func(p *press) model.Message { return p.broken(model.StepReminder) },
+	"escalated-broken": func(p *press) model.Message { return p.broken(model.StepEscalated) },
+	"ended-broken":     func(p *press) model.Message { return p.broken(model.StepEnded) },
+	"opened-late":      func(p *press) model.Message { return p.late(model.StepOpened) },
+	"reminder-late":    func(p *press) model.Message { return p.late(model.StepReminder) },
+	"escalated-late":   func(p *press) model.Message { return p.late(model.StepEscalated) },
+	"ended-late":       func(p *press) model.Message { return p.late(model.StepEnded) },
+	"opened-disk":      func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
+	"opened-slowdb":    func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
+	"opened-capacity":  func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
+	"opened-retention": func(p *press) model.Message {
+		return p.told(model.StepOpened, incident("retention", 0, 0, func(i *model.Incident) {
+			i.Reason, i.Detail = model.AlarmRetention, model.AlarmDetail{DueMS: mailTime.Add(-50 * time.Hour).UnixMilli()}.Text()
+		}))
+	},
 	"opened-attempt":     func(p *press) model.Message { return p.attempt() },
 	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
 	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },

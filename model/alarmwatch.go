@@ -16,6 +16,7 @@ const (
 	WatchSlow     = "slowdb"   // the database
 	WatchCapacity = "capacity" // a node
 	WatchBroken   = "broken"   // the job cannot be planned
+	WatchOldRuns  = "retention"
 	WatchDeadline = "deadline" // the job was not done by its time of day
 )
 
@@ -29,6 +30,7 @@ const (
 	AlarmDiskFull     = "disk_full"     // of a node
 	AlarmDatabaseSlow = "database_slow" // for a node
 	AlarmOverCapacity = "over_capacity" // more is due than a node can send
+	AlarmRetention    = "retention_late"
 
 	AlarmAttempt = "attempt" // a run has failed and will be tried again; nothing but that yet
 	AlarmNotDone = "not_done"
@@ -36,7 +38,7 @@ const (
 
 // CenterReasons are those of troubles of the center itself: the default rule holds for them.
 func CenterReasons() []string {
-	return []string{AlarmNodeGone, AlarmLoopSick, AlarmOverCapacity, AlarmDatabaseSlow, AlarmDiskFull}
+	return []string{AlarmNodeGone, AlarmLoopSick, AlarmOverCapacity, AlarmDatabaseSlow, AlarmDiskFull, AlarmRetention}
 }
 
 // Choosable reports whether a rule can say that a reason raises nothing.

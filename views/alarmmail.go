@@ -82,7 +82,7 @@ func (m AlarmMail) name() string {
 func (m AlarmMail) Headline() string {
 	i := m.Incident
 	about := m.about()
-	args := []any{"N", m.L.Number(i.Details().N), "Name", m.name(), "For", m.L.Duration(max(0, m.until().Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
+	args := []any{"N", m.L.Number(i.Details().N), "By", m.clock(i.Details().DueMS), "Name", m.name(), "For", m.L.Duration(max(0, m.until().Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
 	if m.Step == model.StepTest {
 		return m.L.T("alarm.head.test")
 	}

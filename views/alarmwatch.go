@@ -62,7 +62,7 @@ func (m AlarmMail) took() string {
 // watchedArgs are what the words of watched troubles name.
 func (m AlarmMail) watchedArgs() []any {
 	d := m.Incident.Details()
-	return []any{"By", m.clock(d.DueMS), "Late", m.late(), "Took", m.took(), "Limit", m.span(d.LimitMS), "Usual", m.span(d.UsualMS)}
+	return []any{"Late", m.late(), "Took", m.took(), "Limit", m.span(d.LimitMS), "Usual", m.span(d.UsualMS)}
 }
 
 // clock is a time of day in the reader's zone; of another day with its date.

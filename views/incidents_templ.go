@@ -1570,7 +1570,7 @@ func incidentFacts(v IncidentView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.Details().N > 0 {
+		if v.Details().N > 0 || v.Kind() == model.WatchOldRuns {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, "<div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
