@@ -42,7 +42,7 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 		return !slices.Contains(p.Away, node)
 	case model.AlarmLate:
 		return rule.LateMinutes > 0
-	case model.AlarmNotDone:
+	case model.AlarmNotDone, model.AlarmBroken:
 		job, there := p.Jobs[inc.JobID]
 		return there && job.Active()
 	}
@@ -53,7 +53,7 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 // Those of executors end with a success, too.
 func (p *pass) watched(inc *model.Incident) bool {
 	switch inc.Kind() {
-	case "node", "loop", model.WatchDisk, model.WatchSlow, model.WatchCapacity, model.WatchOverrun, model.WatchLate, model.WatchDeadline:
+	case "node", "loop", model.WatchDisk, model.WatchSlow, model.WatchCapacity, model.WatchOldRuns, model.WatchBroken, model.WatchOverrun, model.WatchLate, model.WatchDeadline:
 		return true
 	}
 	return false

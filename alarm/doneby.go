@@ -81,14 +81,19 @@ func ExpectedFrom(d Deadline, scope string, job *model.Job, next func(*model.Job
 	if !known || !fire.IsZero() && fire.Before(d.At) { // a schedule that nobody can read does not excuse it
 		return d.From, true
 	}
-	last, at := time.Time{}, d.From.Add(-24*time.Hour-time.Second)
-	for range mostFires {
-		if fire, _ = next(job, at); fire.IsZero() || !fire.Before(d.From) {
-			break
+	for _, hours := range []time.Duration{1, 4, 24} { // most have their last fire late, and many have thousands
+		last, at := time.Time{}, d.From.Add(-hours*time.Hour-time.Second)
+		for range mostFires {
+			if fire, _ = next(job, at); fire.IsZero() || !fire.Before(d.From) {
+				break
+			}
+			last, at = fire, fire
 		}
-		last, at = fire, fire
+		if !last.IsZero() {
+			return last, true
+		}
 	}
-	return last, !last.IsZero()
+	return time.Time{}, false
 }
 
 // expected are the jobs that had to be done by the latest deadline of a rule and were not yet
@@ -178,7 +183,7 @@ func (e *Engine) expect(ctx context.Context, w *Work) error {
 			if Rules(w.Rules).For(&jobs[i]).ID != r.ID {
 				continue // a narrower rule holds
 			}
-			if from, due := ExpectedFrom(d, r.Scope, &jobs[i], e.Next); due {
+			if from, due := ExpectedFrom(d, r.Scope, &jobs[i], e.next); due {
 				x.from[jobs[i].ID] = from.UnixMilli()
 			}
 		}
@@ -186,4 +191,12 @@ func (e *Engine) expect(ctx context.Context, w *Work) error {
 	}
 	e.expected = now
 	return nil
+}
+
+// next is Next, and a schedule that cannot be read where there is none.
+func (e *Engine) next(job *model.Job, after time.Time) (time.Time, bool) {
+	if e.Next == nil {
+		return time.Time{}, false
+	}
+	return e.Next(job, after)
 }

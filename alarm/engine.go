@@ -21,6 +21,8 @@ type Store interface {
 	JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error)
 	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
 	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
+	RetentionState(ctx context.Context) (model.RetentionState, error)
+	BrokenJobs(ctx context.Context) (map[int]int, error)
 	LateFires(ctx context.Context, before int64) ([]model.LateFire, error)
 	RecentFailures(ctx context.Context, of map[int]int) (map[int]int, error)
 	JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error)
@@ -57,6 +59,7 @@ type Engine struct {
 	overAt time.Time
 	silent map[int]time.Time // executors without an address: since when that is seen
 	usual  map[int]usually   // of jobs with a long run
+	began  time.Time         // when this node looked first
 
 	ruled    Rules            // that expected was made of
 	expected map[int]expected // by rule

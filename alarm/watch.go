@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ const (
 	silentFor = time.Minute      // an executor without an address
 	goneFor   = 30 * time.Second // a node without a beat
 	forgotten = 24 * time.Hour   // nobody misses it any more
+	oldRuns   = 48 * time.Hour   // since a pass over old runs came to its end
+	oldGrace  = time.Hour        // for the first pass after a time without any center
 )
 
 // watch looks at what is wrong beside the jobs: executors without an address whose jobs are
@@ -64,6 +67,16 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 	if err := e.overruns(ctx, w); err != nil {
 		return err
 	}
+	if err := e.oldRuns(ctx, w); err != nil {
+		return err
+	}
+	broken, err := e.Store.BrokenJobs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(broken)) {
+		w.Conditions = append(w.Conditions, Condition{Subject: model.WatchedJob(model.WatchBroken, id), JobID: id, GroupID: broken[id], Reason: model.AlarmBroken})
+	}
 	if err := e.lates(ctx, w); err != nil {
 		return err
 	}
@@ -101,4 +114,20 @@ func cutSubject(s string) string {
 		return string(r[:120])
 	}
 	return s
+}
+
+// oldRuns looks whether old runs are removed.
+func (e *Engine) oldRuns(ctx context.Context, w *Work) error {
+	if e.began.IsZero() {
+		e.began = w.Now
+	}
+	st, err := e.Store.RetentionState(ctx)
+	if err != nil {
+		return err
+	}
+	known := slices.ContainsFunc(w.Open, func(i model.Incident) bool { return i.Subject == model.WatchOldRuns })
+	if st.FinishedMS > 0 && w.Now.UnixMilli()-st.FinishedMS > oldRuns.Milliseconds() && (known || w.Now.Sub(e.began) > oldGrace) {
+		w.Conditions = append(w.Conditions, Condition{Subject: model.WatchOldRuns, Reason: model.AlarmRetention, Detail: model.AlarmDetail{DueMS: st.FinishedMS}})
+	}
+	return nil
 }

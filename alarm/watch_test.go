@@ -90,6 +90,25 @@ type watched struct {
 	rules []model.AlarmRule
 	open  []model.Incident
 	told  []string
+
+	retention model.RetentionState
+}
+
+// TestOldRunsThatStay: told when no pass over them came to its end for two days, but not while
+// the first pass after a time without any center may go on.
+func TestOldRunsThatStay(t *testing.T) {
+	w := &watched{rules: []model.AlarmRule{{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Mails: []string{"ops@example.org"}}}}, now: t0}
+	require.Empty(t, w.pass(t), "none yet")
+	w.retention.FinishedMS = t0.Add(-72 * time.Hour).UnixMilli()
+	require.Empty(t, w.pass(t), "the center was away")
+	w.now = w.now.Add(time.Hour)
+	require.Equal(t, []string{"opened retention"}, w.pass(t))
+	require.Empty(t, w.pass(t))
+	w.Engine = alarm.Engine{} // another node looks
+	require.Empty(t, w.pass(t))
+	require.Len(t, w.open, 1)
+	w.retention.FinishedMS = w.now.UnixMilli()
+	require.Equal(t, []string{"ended retention"}, w.pass(t))
 }
 
 func (w *watched) AlarmsDue(context.Context, int64) (bool, error)                  { return false, nil }
@@ -101,6 +120,11 @@ func (w *watched) Nodes(context.Context) ([]model.Node, error)                  
 func (w *watched) SilentGroups(context.Context) ([]int, error)                     { return nil, nil }
 func (w *watched) SucceededSince(context.Context, []model.Incident) ([]int, error) { return nil, nil }
 func (w *watched) Streaks(context.Context, []int) (map[int]model.Streak, error)    { return nil, nil }
+func (w *watched) RetentionState(context.Context) (model.RetentionState, error) {
+	return w.retention, nil
+}
+
+func (w *watched) BrokenJobs(context.Context) (map[int]int, error) { return nil, nil }
 func (w *watched) SaveAlarms(_ context.Context, d *model.AlarmDecision, _ time.Time) error {
 	for _, x := range d.Told {
 		w.told = append(w.told, x.Step+" "+x.Incident.Subject)

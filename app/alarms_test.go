@@ -151,9 +151,13 @@ func TestHeartbeat(t *testing.T) {
 func TestAFullDiskIsTold(t *testing.T) {
 	office := openPostOffice(t)
 	cfg := testConfig(t)
-	cfg.SmtpURL, cfg.MailFrom, cfg.DiskFullAt = "smtp://"+office.addr+"?tls=none", "Carillon <carillon@example.org>", 1
-	c := start(t, cfg)
+	cfg.SmtpURL, cfg.MailFrom = "smtp://"+office.addr+"?tls=none", "Carillon <carillon@example.org>"
+	c, err := app.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
 	require.NoError(t, c.Jobs.SaveAlarmRule(t.Context(), admin(), model.AlarmRule{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Severity: model.SeverityWarning, Mails: []string{"ops@example.org"}}}))
+	require.NoError(t, c.Stop(t.Context()))
+	cfg.DiskFullAt = 1
+	start(t, cfg)
 	mails := waitForMails(t, office, 1)
 	require.Equal(t, "ops@example.org", mails[0].to)
 	require.Contains(t, mails[0].GetHeader("Subject"), "Disk nearly full: ")

@@ -200,13 +200,22 @@ var scenes = map[string]func(p *press) model.Message{
 	"escalated-overrun": func(p *press) model.Message {
 		return p.overrun(model.StepEscalated, model.AlarmOverrun, model.AlarmDetail{LimitMS: 45 * 60_000})
 	},
-	"opened-late":        func(p *press) model.Message { return p.late(model.StepOpened) },
-	"reminder-late":      func(p *press) model.Message { return p.late(model.StepReminder) },
-	"escalated-late":     func(p *press) model.Message { return p.late(model.StepEscalated) },
-	"ended-late":         func(p *press) model.Message { return p.late(model.StepEnded) },
-	"opened-disk":        func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
-	"opened-slowdb":      func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
-	"opened-capacity":    func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
+	"opened-broken":    func(p *press) model.Message { return p.broken(model.StepOpened) },
+	"reminder-broken":  func(p *press) model.Message { return p.broken(model.StepReminder) },
+	"escalated-broken": func(p *press) model.Message { return p.broken(model.StepEscalated) },
+	"ended-broken":     func(p *press) model.Message { return p.broken(model.StepEnded) },
+	"opened-late":      func(p *press) model.Message { return p.late(model.StepOpened) },
+	"reminder-late":    func(p *press) model.Message { return p.late(model.StepReminder) },
+	"escalated-late":   func(p *press) model.Message { return p.late(model.StepEscalated) },
+	"ended-late":       func(p *press) model.Message { return p.late(model.StepEnded) },
+	"opened-disk":      func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
+	"opened-slowdb":    func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
+	"opened-capacity":  func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
+	"opened-retention": func(p *press) model.Message {
+		return p.told(model.StepOpened, incident("retention", 0, 0, func(i *model.Incident) {
+			i.Reason, i.Detail = model.AlarmRetention, model.AlarmDetail{DueMS: mailTime.Add(-50 * time.Hour).UnixMilli()}.Text()
+		}))
+	},
 	"opened-attempt":     func(p *press) model.Message { return p.attempt() },
 	"opened-deadline":    func(p *press) model.Message { return p.deadline(model.StepOpened) },
 	"reminder-deadline":  func(p *press) model.Message { return p.deadline(model.StepReminder) },
@@ -300,6 +309,21 @@ func (p *press) attempt() model.Message {
 	r := p.run(j, func(r *model.Run) { r.HandleCode, r.HandleMsg = 500, "ledger locked" })
 	return p.told(model.StepOpened, incident(model.JobSubject(j.ID), j.ID, g.ID, func(i *model.Incident) {
 		i.Reason, i.FirstRun, i.LastRun, i.Detail = model.AlarmAttempt, r.ID, r.ID, model.AlarmDetail{Recent: 3, OutOf: 10}.Text()
+	}))
+}
+
+// broken is a job that cannot be planned; one that is over is mended.
+func (p *press) broken(step string) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	j := p.job(g.ID, "Settlement", plainNote)
+	if step != model.StepEnded {
+		p.exec(`UPDATE xxl_job_info SET trigger_status = 0, trigger_next_time = 0, carillon_condition = ?, carillon_reason = ? WHERE id = ?`,
+			model.JobQuarantined, model.Say("broken_run_mode", "Value", "GLUE_COBOL").Encode(), j.ID)
+	}
+	return p.told(step, incident(model.WatchedJob(model.WatchBroken, j.ID), j.ID, g.ID, func(i *model.Incident) {
+		if i.Reason = model.AlarmBroken; step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
 	}))
 }
 

@@ -31,7 +31,7 @@ func TestALinkOfAMailActs(t *testing.T) {
 	p.doClick("[data-testid=link-act]")
 	p.verifyVisible("[data-testid=link-done]")
 	p.verifyAccessible("done", readAxe(t))
-	p.expectProblem("410")
+	p.expectProblem("409")
 	p.doOpen(strings.TrimPrefix(ack, w.url))
 	p.verifyVisible("[data-testid=link-problem]")
 	p.doOpen(strings.TrimPrefix(mute, w.url))

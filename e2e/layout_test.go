@@ -11,7 +11,7 @@ import (
 
 // pages is every page there is, in a world with a job and a run, both of id 1.
 var pages = []string{
-	"/", "/jobs", "/jobs/new", "/jobs/1", "/jobs/1/note", "/jobs/1/edit", "/jobs/1/run", "/jobs/1/delete", "/runs", "/runs/1", "/incidents",
+	"/", "/jobs", "/jobs/new", "/jobs/1", "/jobs/1/note", "/jobs/1/edit", "/jobs/1/run", "/jobs/1/delete", "/runs", "/runs/1", "/incidents", "/alarms", "/alarms/rules/new", "/alarms/rules/new?scope=default", "/alarms/channels/new",
 	"/executors", "/executors/new", "/executors/1/edit", "/executors/1/delete", "/users", "/users/new", "/users/1/edit", "/users/1/delete", "/users/1/sessions", "/users/sessions", "/audit", "/system", "/retention", "/retention/run", "/timeline", "/timeline?span=1h&by=address", "/timeline/load", "/profile", "/password", "/help", "/nowhere",
 }
 

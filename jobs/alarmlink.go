@@ -32,7 +32,11 @@ type AlarmLink struct {
 // AlarmLinks gives the text of a link for each of LinkActions to the reader of a mail about an
 // incident: the same each time that the message is written.
 func (s *Service) AlarmLinks(ctx context.Context, m model.Message) (map[string]string, error) {
-	key, err := s.linkKey(ctx)
+	fresh := make([]byte, 32)
+	if _, err := rand.Read(fresh); err != nil {
+		return nil, err
+	}
+	key, err := s.linkKey(ctx, hex.EncodeToString(fresh))
 	if err != nil {
 		return nil, err
 	}
@@ -45,13 +49,10 @@ func (s *Service) AlarmLinks(ctx context.Context, m model.Message) (map[string]s
 	return out, nil
 }
 
-// linkKey is what links are signed with: made up once for all nodes.
-func (s *Service) linkKey(ctx context.Context) ([]byte, error) {
-	fresh := make([]byte, 32)
-	if _, err := rand.Read(fresh); err != nil {
-		return nil, err
-	}
-	text, err := s.store.Secret(ctx, "alarm_links", hex.EncodeToString(fresh))
+// linkKey is what links are signed with: one for all nodes, made up with the first mail. Before
+// it there is none, and who asks with a link of their own makes none.
+func (s *Service) linkKey(ctx context.Context, fresh string) ([]byte, error) {
+	text, err := s.store.Secret(ctx, "alarm_links", fresh)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +73,12 @@ func (s *Service) AlarmLink(ctx context.Context, text string) (AlarmLink, error)
 	if len(text) > 200 {
 		return out, bad
 	}
-	key, err := s.linkKey(ctx)
+	key, err := s.linkKey(ctx, "")
 	if err != nil {
 		return out, err
 	}
 	at := strings.LastIndexByte(text, '.')
-	if at < 0 || !hmac.Equal([]byte(signLink(key, text[:at])), []byte(text[at+1:])) {
+	if len(key) == 0 || at < 0 || !hmac.Equal([]byte(signLink(key, text[:at])), []byte(text[at+1:])) {
 		return out, bad
 	}
 	parts := strings.Split(text[:at], ".")

@@ -24,6 +24,8 @@ func TestLinksOfMails(t *testing.T) {
 		require.NoError(t, err)
 		return inc, told[0]
 	}
+	_, err := w.AlarmLink(ctx, "ack.1.1.zzzzzzzz.AAAA")
+	require.Equal(t, model.CodeNotFound, model.CodeOf(err), "there is no key yet")
 	inc, m := open("node:a")
 	links, err := w.AlarmLinks(ctx, m)
 	require.NoError(t, err)

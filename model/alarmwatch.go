@@ -15,6 +15,8 @@ const (
 	WatchDisk     = "disk"     // a folder of a node, whose name is before the space
 	WatchSlow     = "slowdb"   // the database
 	WatchCapacity = "capacity" // a node
+	WatchBroken   = "broken"   // the job cannot be planned
+	WatchOldRuns  = "retention"
 	WatchDeadline = "deadline" // the job was not done by its time of day
 )
 
@@ -23,10 +25,12 @@ const (
 	AlarmOverrun = "overrun" // longer than the rule allows
 	AlarmUnusual = "unusual" // far longer than the job's runs usually take
 	AlarmLate    = "late"
+	AlarmBroken  = "quarantined" // JobQuarantined
 
 	AlarmDiskFull     = "disk_full"     // of a node
 	AlarmDatabaseSlow = "database_slow" // for a node
 	AlarmOverCapacity = "over_capacity" // more is due than a node can send
+	AlarmRetention    = "retention_late"
 
 	AlarmAttempt = "attempt" // a run has failed and will be tried again; nothing but that yet
 	AlarmNotDone = "not_done"
@@ -34,12 +38,12 @@ const (
 
 // CenterReasons are those of troubles of the center itself: the default rule holds for them.
 func CenterReasons() []string {
-	return []string{AlarmNodeGone, AlarmLoopSick, AlarmOverCapacity, AlarmDatabaseSlow, AlarmDiskFull}
+	return []string{AlarmNodeGone, AlarmLoopSick, AlarmOverCapacity, AlarmDatabaseSlow, AlarmDiskFull, AlarmRetention}
 }
 
 // Choosable reports whether a rule can say that a reason raises nothing.
 func Choosable(reason string) bool {
-	if slices.Contains(CenterReasons(), reason) {
+	if reason == AlarmBroken || slices.Contains(CenterReasons(), reason) {
 		return true
 	}
 	_, known := ReasonOf(reason)

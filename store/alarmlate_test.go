@@ -50,3 +50,33 @@ func TestAFireThatIsNotSent(t *testing.T) {
 		require.Empty(t, list)
 	})
 }
+
+// TestAJobThatCannotBePlanned is told of, and told to be planned again when somebody has mended
+// and started it; not when it was only stopped.
+func TestAJobThatCannotBePlanned(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/")
+		box := &letterbox{}
+		o := newOffice(t, st, box, "one#1")
+		for n, mended := range []bool{true, false} {
+			box.got = nil
+			mail := []string{"mended@example.org", "stopped@example.org"}[n]
+			j := running(t, st, storetest.Job(t, st, g.ID, func(j *model.Job) { j.AlarmEmail = mail }), t0.Add(100*time.Hour))
+			o.tick(20 * time.Second)
+			require.Empty(t, box.got)
+			write(t, st, `UPDATE xxl_job_info SET trigger_status = 0, trigger_next_time = 0, carillon_condition = ? WHERE id = ?`, model.JobQuarantined, j.ID)
+			o.tick(20 * time.Second)
+			require.Equal(t, []string{mail}, openedTo(box))
+			if mended {
+				switchJob(t, st, j.ID, model.JobRunning, t0.Add(100*time.Hour).UnixMilli())
+			} else {
+				switchJob(t, st, j.ID, model.JobStopped, 0)
+			}
+			o.tick(20 * time.Second)
+			require.Len(t, box.got, map[bool]int{true: 2, false: 1}[mended])
+			list, err := st.OpenIncidents(t.Context(), 10)
+			require.NoError(t, err)
+			require.Empty(t, list)
+		}
+	})
+}

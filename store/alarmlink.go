@@ -3,20 +3,25 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// Secret gives the secret of this name that all nodes share. The first who asks writes theirs.
+// Secret gives the secret of this name that all nodes share. The first who asks with one of
+// their own writes it; without one it is "" until then.
 func (s *Store) Secret(ctx context.Context, name, fresh string) (string, error) {
 	value := ""
 	read := func() error {
 		return s.r.QueryRowContext(ctx, `SELECT value FROM carillon_secret WHERE name = ?`, name).Scan(&value)
 	}
 	err := read()
-	if err != sql.ErrNoRows {
+	if !errors.Is(err, sql.ErrNoRows) {
 		return value, err
+	}
+	if fresh == "" {
+		return "", nil
 	}
 	if _, err := s.w.ExecContext(ctx, s.d.insertIgnore+`carillon_secret (name, value) VALUES (?, ?)`, name, fresh); err != nil {
 		return "", err

@@ -167,3 +167,15 @@ func (s *Store) RecentFailures(ctx context.Context, of map[int]int) (map[int]int
 	})
 	return out, err
 }
+
+// BrokenJobs gives the jobs that cannot be planned, with their executors.
+func (s *Store) BrokenJobs(ctx context.Context) (map[int]int, error) {
+	type pair struct{ id, group int }
+	list, err := collect(ctx, s.r, func(r row) (p pair, err error) { err = r.Scan(&p.id, &p.group); return p, err },
+		`SELECT id, job_group FROM xxl_job_info WHERE carillon_condition = ?`, model.JobQuarantined)
+	out := map[int]int{}
+	for _, p := range list {
+		out[p.id] = p.group
+	}
+	return out, err
+}

@@ -82,7 +82,7 @@ func (m AlarmMail) name() string {
 func (m AlarmMail) Headline() string {
 	i := m.Incident
 	about := m.about()
-	args := []any{"N", m.L.Number(i.Details().N), "Name", m.name(), "For", m.L.Duration(max(0, m.until().Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
+	args := []any{"N", m.L.Number(i.Details().N), "By", m.clock(i.Details().DueMS), "Name", m.name(), "For", m.L.Duration(max(0, m.until().Sub(time.UnixMilli(i.OpenedMS)).Round(time.Second)))}
 	if m.Step == model.StepTest {
 		return m.L.T("alarm.head.test")
 	}
@@ -140,6 +140,9 @@ func (m AlarmMail) at(ms int64) string {
 // Reason says why the last fire was not made, in words. What an executor said of one job is
 // not told to those who have other jobs.
 func (m AlarmMail) Reason() string {
+	if m.Incident.Reason == model.AlarmBroken && m.Job != nil && m.Job.Condition == model.JobQuarantined {
+		return plainText(cmp.Or(conditionText(m.L, m.Zone, m.Job.ConditionReason), reasonText(m.L, m.Incident.Reason)), 1000)
+	}
 	if m.Run == nil || m.watched() && m.Run.Class() != model.ClassFailed {
 		return reasonText(m.L, m.Incident.Reason)
 	}
@@ -181,28 +184,7 @@ func (m AlarmMail) facts() []mailFact {
 			add("ended", m.at(m.Run.FinishedMS), "")
 		}
 	}
-	if m.watched() {
-		d := i.Details()
-		switch {
-		case i.Kind() == model.WatchLate:
-			if m.Run == nil {
-				add("planned", m.at(d.DueMS), "")
-			}
-			add("late", m.late(), "")
-		case i.Kind() == model.WatchDeadline:
-			add("due", m.at(d.DueMS), "")
-			add("late", m.late(), "")
-			if m.Run != nil {
-				add("last_result", t("result."+string(m.Run.Result())), "")
-			}
-		case m.Step != model.StepEnded:
-			add("running", m.took(), "")
-		case m.Run != nil:
-			add("result", t("result."+string(m.Run.Result())), "")
-		}
-		add("allowed", m.span(d.LimitMS), "")
-		add("usual", m.span(d.UsualMS), "")
-	}
+	out = append(out, m.watchedFacts()...)
 	if m.Step != model.StepEnded && m.Step != model.StepTest {
 		add("reason", m.Reason(), "")
 	}
@@ -217,9 +199,6 @@ func (m AlarmMail) facts() []mailFact {
 	}
 	if n := i.Missed; n > 0 {
 		add("missed", m.L.Number(int64(n)), "")
-	}
-	if d := i.Details(); d.OutOf > 0 && m.Step != model.StepEnded {
-		add("recent", t("alarm.recent", "N", d.Recent, "Of", d.OutOf), "")
 	}
 	if m.SuccessMS > 0 {
 		add("success", m.at(m.SuccessMS), "")

@@ -210,7 +210,7 @@ func (v AlarmRuleForm) languages() []Option {
 
 // reasons are the outcomes that a rule may leave out.
 func (v AlarmRuleForm) reasons() []Option {
-	var out []Option
+	out := []Option{{model.AlarmBroken, reasonText(v.L, model.AlarmBroken)}}
 	for _, r := range model.Reasons() {
 		if model.Choosable(r.Code) {
 			out = append(out, Option{r.Code, reasonText(v.L, r.Code)})

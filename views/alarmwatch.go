@@ -62,7 +62,7 @@ func (m AlarmMail) took() string {
 // watchedArgs are what the words of watched troubles name.
 func (m AlarmMail) watchedArgs() []any {
 	d := m.Incident.Details()
-	return []any{"By", m.clock(d.DueMS), "Late", m.late(), "Took", m.took(), "Limit", m.span(d.LimitMS), "Usual", m.span(d.UsualMS)}
+	return []any{"Late", m.late(), "Took", m.took(), "Limit", m.span(d.LimitMS), "Usual", m.span(d.UsualMS)}
 }
 
 // clock is a time of day in the reader's zone; of another day with its date.
@@ -87,4 +87,46 @@ func (m AlarmMail) late() string {
 		end = m.SuccessMS
 	}
 	return m.span(max(1000, end-d.DueMS))
+}
+
+// watchedFacts are what is known in numbers of what is watched, and of how often a job failed.
+func (m AlarmMail) watchedFacts() (out []mailFact) {
+	t, i, d := m.L.T, m.Incident, m.Incident.Details()
+	add := func(key, value string) {
+		if value != "" {
+			out = append(out, mailFact{Name: t("alarm.fact." + key), Value: value})
+		}
+	}
+	if d.OutOf > 0 && m.Step != model.StepEnded {
+		add("recent", t("alarm.recent", "N", d.Recent, "Of", d.OutOf))
+	}
+	if !m.watched() {
+		return out
+	}
+	switch {
+	case i.Kind() == model.WatchLate:
+		if m.Run == nil {
+			add("planned", m.at(d.DueMS))
+		}
+		add("late", m.late())
+	case i.Kind() == model.WatchDeadline:
+		add("due", m.at(d.DueMS))
+		add("late", m.late())
+		if m.Run != nil {
+			add("last_result", t("result."+string(m.Run.Result())))
+		}
+	case m.Step != model.StepEnded:
+		add("running", m.took())
+	case m.Run != nil:
+		add("result", t("result."+string(m.Run.Result())))
+	}
+	add("allowed", m.span(d.LimitMS))
+	add("usual", m.span(d.UsualMS))
+	return out
+}
+
+// opening is the first line of the mail that told of it, with the numbers of then.
+func (m AlarmMail) opening() string {
+	m.Step = model.StepOpened
+	return m.Headline()
 }

@@ -131,3 +131,23 @@ func (v IncidentView) answer(m model.Message) string {
 	}
 	return text
 }
+
+// mail is the trouble as a mail would tell it now.
+func (v IncidentView) mail() AlarmMail {
+	m := AlarmMail{L: v.L, Zone: v.Now.Location(), Now: v.Now, Step: model.StepReminder, Incident: v.Incident, JobName: v.JobName, GroupTitle: v.GroupTitle, Run: v.Run, SuccessMS: v.Success}
+	if !v.Open() {
+		m.Step = model.StepEnded
+	}
+	return m
+}
+
+// counted says that fires that failed or were not made belong to the trouble.
+func (v IncidentView) counted() bool { return v.JobID == 0 && v.Failed+v.Missed > 0 || v.OfRuns() }
+
+// nobody says why nobody was told.
+func (v IncidentView) nobody() string {
+	if v.JobID == 0 && v.GroupID == 0 {
+		return v.T("incident.told.nobody_center")
+	}
+	return v.T("incident.told.nobody")
+}

@@ -104,8 +104,12 @@ func shortReason(l *i18n.Localizer, reason string) string {
 // conditionText says why the scheduler ended or quarantined a job. A text of an older
 // center is shown as it is.
 func (r JobRow) conditionText(p Page) string {
-	if said, ok := model.DecodeSaid(r.ConditionReason); ok {
-		return Words(p.L, p.Now.Location(), said)
+	return conditionText(p.L, p.Now.Location(), r.ConditionReason)
+}
+
+func conditionText(l *i18n.Localizer, zone *time.Location, reason string) string {
+	if said, ok := model.DecodeSaid(reason); ok {
+		return Words(l, zone, said)
 	}
-	return r.ConditionReason
+	return reason
 }

@@ -30,7 +30,7 @@ func (c *Console) drawLink(r *request, l jobs.AlarmLink, text string, done bool,
 		if code := model.CodeOf(err); code != model.CodeNotFound && code != model.CodeConflict {
 			return err
 		}
-		status, v.Problem, v.Done = http.StatusGone, message(r.loc, err), false
+		status, v.Problem, v.Done = http.StatusConflict, message(r.loc, err), false
 	}
 	r.Response().Header().Set("Referrer-Policy", "no-referrer")
 	return r.render(status, views.AlarmLinkPage(v))
