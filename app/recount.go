@@ -22,6 +22,10 @@ const recountTries = 20
 
 // Run counts one day after the other. Days of which runs were removed keep their numbers.
 func (c *RecountCmd) Run(ctx context.Context, out *Output) error {
+	first, err := c.first()
+	if err != nil {
+		return err
+	}
 	st, err := openStore(ctx, c.DatabaseFlags, "", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -30,13 +34,16 @@ func (c *RecountCmd) Run(ctx context.Context, out *Output) error {
 	if err := prepareSchema(ctx, st, false, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
-	first, err := c.first(ctx, st)
-	if err != nil {
-		return err
-	}
 	if first.IsZero() {
-		fmt.Fprintln(out.Out, "There are no runs.")
-		return nil
+		oldest, err := st.OldestRun(ctx)
+		if err != nil {
+			return err
+		}
+		if oldest.IsZero() {
+			fmt.Fprintln(out.Out, "There are no runs.")
+			return nil
+		}
+		first = model.Date(oldest.In(st.Location()))
 	}
 	removed, err := st.RemovedUntil(ctx)
 	if err != nil {
@@ -61,19 +68,16 @@ func (c *RecountCmd) Run(ctx context.Context, out *Output) error {
 	return nil
 }
 
-func (c *RecountCmd) first(ctx context.Context, st *store.Store) (time.Time, error) {
-	if c.From != "" {
-		day, err := time.Parse(time.DateOnly, c.From)
-		if err != nil {
-			return day, errors.New("--from must be a day such as 2026-11-20")
-		}
-		return day, nil
+// first is the day that was asked for; zero when none was.
+func (c *RecountCmd) first() (time.Time, error) {
+	if c.From == "" {
+		return time.Time{}, nil
 	}
-	oldest, err := st.OldestRun(ctx)
-	if err != nil || oldest.IsZero() {
-		return time.Time{}, err
+	day, err := time.Parse(time.DateOnly, c.From)
+	if err != nil {
+		return day, errors.New("--from must be a day such as 2026-11-20")
 	}
-	return model.Date(oldest.In(st.Location())), nil
+	return day, nil
 }
 
 // recountDay tries again when a center adds to the counters at the same moment.

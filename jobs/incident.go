@@ -220,22 +220,15 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 
 // recount says how often the job has failed by now, and how last.
 func (s *Service) recount(ctx context.Context, d *IncidentDetail) error {
-	of, err := s.store.Streaks(ctx, []int{d.JobID})
-	if err != nil || len(of) == 0 {
-		return err
-	}
-	counts, err := s.store.CountFailures(ctx, of, MostFailures)
+	var since model.Streak
+	fires, last, err := s.failing(ctx, d.JobID, &since)
 	if err != nil {
 		return err
 	}
-	d.Failed = max(d.Failed, counts[d.JobID])
-	last, err := s.store.LastFailures(ctx, of)
-	if err != nil {
-		return err
-	}
-	if r := last[d.JobID]; r != nil && r.ID > d.LastRun {
-		d.LastRun, d.Run = r.ID, r
-		d.Reason = r.Outcome()
+	d.Failed = max(d.Failed, fires)
+	if last != nil && last.ID > d.LastRun {
+		d.LastRun, d.Run = last.ID, last
+		d.Reason = last.Outcome()
 	}
 	return nil
 }

@@ -59,25 +59,32 @@ func (s *Service) JobDetail(ctx context.Context, actor model.Actor, id int) (Job
 	return d, err
 }
 
+// failing counts how often a job has failed since it was well, with its last failure (nil
+// when that is not kept any more). 0 = it is well.
+func (s *Service) failing(ctx context.Context, id int, since *model.Streak) (fires int, last *model.Run, err error) {
+	of, err := s.store.Streaks(ctx, []int{id})
+	if err != nil || len(of) == 0 {
+		return 0, nil, err
+	}
+	*since = of[id]
+	counts, err := s.store.CountFailures(ctx, of, MostFailures)
+	if err != nil {
+		return 0, nil, err
+	}
+	runs, err := s.store.LastFailures(ctx, of)
+	return max(1, counts[id]), runs[id], err
+}
+
 // failures says since when the job fails, as the lists and the dashboard do, and when it
 // last did not: among the runs that were read anyway, oldest first, or further back.
 func (s *Service) failures(ctx context.Context, id int, recent []model.Run) (f model.Failures, err error) {
-	of, err := s.store.Streaks(ctx, []int{id})
-	if err != nil || len(of) == 0 {
+	fires, last, err := s.failing(ctx, id, &f.Streak)
+	if err != nil || fires == 0 {
 		return f, err
 	}
-	f.Streak = of[id]
-	counts, err := s.store.CountFailures(ctx, of, MostFailures)
-	if err != nil {
-		return f, err
-	}
-	f.Fires, f.More = counts[id], counts[id] >= MostFailures
-	last, err := s.store.LastFailures(ctx, of)
-	if err != nil {
-		return f, err
-	}
-	if r := last[id]; r != nil { // else the retention was faster
-		f.Last = *r
+	f.Fires, f.More = fires, fires >= MostFailures
+	if last != nil { // else the retention was faster
+		f.Last = *last
 	}
 	for _, r := range slices.Backward(recent) {
 		if r.Class() == model.ClassSucceeded {

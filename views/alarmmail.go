@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -221,13 +220,13 @@ func (m AlarmMail) links() []AlarmLine {
 	if m.Step == model.StepTest {
 		return []AlarmLine{{Name: t("alarm.link.incidents"), URL: m.Base + "/incidents"}}
 	}
-	page := m.Base + "/incidents/" + itoa64(m.Incident.ID)
+	page := m.Base + "/incidents/" + id64(m.Incident.ID)
 	var out []AlarmLine
 	if m.Incident.ID == 0 {
 		return []AlarmLine{{Name: t("alarm.link.incidents"), URL: m.Base + "/incidents"}}
 	}
 	if m.Run != nil && m.Incident.JobID != 0 && m.Step != model.StepEnded {
-		out = append(out, AlarmLine{Name: t("alarm.link.run"), URL: m.Base + "/runs/" + itoa64(m.Run.ID)})
+		out = append(out, AlarmLine{Name: t("alarm.link.run"), URL: m.Base + "/runs/" + id64(m.Run.ID)})
 	}
 	out = append(out, AlarmLine{Name: t(map[bool]string{true: "alarm.link.over", false: "alarm.link.incident"}[m.Step == model.StepEnded || len(m.Acts) > 0]), URL: page})
 	if m.Incident.JobID != 0 {
@@ -356,5 +355,3 @@ func plainText(text string, most int) string {
 func plainLine(text string, most int) string {
 	return plainText(strings.Join(strings.Fields(text), " "), most)
 }
-
-func itoa64(n int64) string { return strconv.FormatInt(n, 10) }

@@ -47,7 +47,7 @@ func (r IncidentRow) title(p Page) string {
 	return AlarmMail{L: p.L, Incident: r.Incident, JobName: r.JobName, GroupTitle: r.GroupTitle}.Subject()
 }
 
-func (r IncidentRow) url(p Page) string { return p.URL("/incidents/" + itoa64(r.ID)) }
+func (r IncidentRow) url(p Page) string { return p.URL("/incidents/" + id64(r.ID)) }
 
 // state is the word for how it stands: open, acked, muted or over.
 func (r IncidentRow) state(p Page) string {
@@ -79,7 +79,7 @@ func (r IncidentRow) lasted(p Page) string {
 func (r IncidentRow) reason(p Page) string { return reasonText(p.L, r.Reason) }
 
 func (v IncidentView) path(action string) string {
-	return v.URL("/incidents/" + itoa64(v.ID) + "/" + action)
+	return v.URL("/incidents/" + id64(v.ID) + "/" + action)
 }
 
 func (v IncidentView) mayAct() bool {
