@@ -16,7 +16,7 @@ func TestOnPaper(t *testing.T) {
 	w := longWorld(t)
 	p := w.someone(scheme(playwright.ColorSchemeDark))
 	for name, path := range map[string]string{
-		"dashboard": "/", "jobs": "/jobs", "job": "/jobs/1", "runs": "/runs", "run": "/runs/1", "executors": "/executors", "users": "/users", "audit": "/audit", "system": "/system", "retention": "/retention",
+		"dashboard": "/", "jobs": "/jobs", "job": "/jobs/1", "runs": "/runs", "run": "/runs/1", "executors": "/executors", "users": "/users", "audit": "/audit", "system": "/system", "retention": "/retention", "reports": "/reports", "mails of reports": "/reports/mails",
 	} {
 		require.NoError(t, p.page.SetViewportSize(1032, 700)) // what an A4 page has, lying
 		p.doOpen(path)
