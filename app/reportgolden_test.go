@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/report"
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
 
@@ -122,4 +123,43 @@ func TestAReportThatEndedIsNotSent(t *testing.T) {
 	require.NoError(t, p.store.DeleteReportMail(t.Context(), 1))
 	_, _, err := p.Send(t.Context(), m)
 	require.ErrorContains(t, err, "does not go out any more")
+}
+
+// TestAReportNamesIncidentsOfItsOwn: one about an executor, an owner or a tag goes to people
+// who may not be meant to know of the others.
+func TestAReportNamesIncidentsOfItsOwn(t *testing.T) {
+	p := newPress(t)
+	mine, theirs := storetest.Group(t, p.store, "mine", ""), storetest.Group(t, p.store, "theirs", "")
+	a, b := p.job(mine.ID, "Settlement", ""), p.job(theirs.ID, "Salaries", "")
+	p.exec(`UPDATE xxl_job_info SET author = 'Wang' WHERE id = ?`, b.ID)
+	p.exec(`INSERT INTO carillon_job_tag (job_id, tag) VALUES (?, 'pay')`, b.ID)
+	p.decide(model.AlarmDecision{Changed: []*model.Incident{
+		incident("job:1", a.ID, mine.ID, func(i *model.Incident) { i.Reason = model.ReasonError }),
+		incident("job:2", b.ID, theirs.ID, func(i *model.Incident) { i.Reason = model.ReasonError }),
+	}})
+	day := report.LastOver(report.Day, mailTime)
+	for name, x := range map[string]struct {
+		of   model.ReportMailSettings
+		open []string
+	}{
+		"all":             {model.ReportMailSettings{}, []string{"Salaries", "Settlement"}},
+		"an executor":     {model.ReportMailSettings{GroupID: mine.ID}, []string{"Settlement"}},
+		"an owner":        {model.ReportMailSettings{Owner: "Wang"}, []string{"Salaries"}},
+		"a tag":           {model.ReportMailSettings{Tag: "pay"}, []string{"Salaries"}},
+		"nobody's":        {model.ReportMailSettings{Owner: "nobody"}, nil},
+		"both, and empty": {model.ReportMailSettings{GroupID: mine.ID, Tag: "pay"}, nil},
+	} {
+		m := model.ReportMail{ReportMailSettings: x.of}
+		m.Kind = string(report.Day)
+		got, err := p.reportMail(t.Context(), m, report.Day, day.First.Format(time.DateOnly))
+		require.NoError(t, err, name)
+		require.Len(t, got.Open, len(x.open), name)
+		assert.Equal(t, len(x.open), got.OpenOf, name)
+		for i, of := range x.open {
+			assert.Contains(t, got.Open[i].Name, of, name)
+		}
+		trouble, err := p.teller.trouble(t.Context(), m, day)
+		require.NoError(t, err, name)
+		assert.Equal(t, len(x.open) > 0, trouble, name)
+	}
 }

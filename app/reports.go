@@ -39,14 +39,19 @@ func reportAsk(m model.ReportMail, kind report.Kind, first string) jobs.ReportAs
 	return jobs.ReportAsk{Kind: kind, Day: first, GroupID: m.GroupID, Owner: m.Owner, Tag: m.Tag, List: report.Failing}
 }
 
+// coveredBy is what a report names: who reads it may not be meant to know of the rest.
+func coveredBy(m model.ReportMail) model.CounterFilter {
+	return model.CounterFilter{GroupID: m.GroupID, Owner: m.Owner, Tag: m.Tag}
+}
+
 // trouble reports whether something was lost in a period, or an incident is open.
 func (t *teller) trouble(ctx context.Context, m model.ReportMail, p report.Period) (bool, error) {
 	got, err := t.jobs.Report(ctx, reporter(), reportAsk(m, p.Kind, p.First.Format(time.DateOnly)))
 	if err != nil || report.Lost(got.Now) > 0 {
 		return err == nil, err
 	}
-	n, err := t.jobs.CountIncidents(ctx, reporter())
-	return n > 0, err
+	open, err := t.jobs.OpenIncidents(ctx, reporter(), coveredBy(m))
+	return len(open) > 0, err
 }
 
 // openInReport is how many open incidents a report names.
@@ -69,12 +74,12 @@ func (t *teller) reportMail(ctx context.Context, m model.ReportMail, kind report
 	out := views.ReportMail{Report: console.ReportView(ask, got)}
 	out.Page = views.Page{L: words, Base: t.base, Now: t.now().In(zone), Center: got.Zone}
 	out.URL = out.SelfURL()
-	list, err := t.jobs.ListIncidents(ctx, reporter(), 0)
+	open, err := t.jobs.OpenIncidents(ctx, reporter(), coveredBy(m))
 	if err != nil {
 		return out, err
 	}
-	out.OpenOf = len(list.Open)
-	for _, i := range list.Open[:min(len(list.Open), openInReport)] {
+	out.OpenOf = len(open)
+	for _, i := range open[:min(len(open), openInReport)] {
 		a := views.AlarmMail{L: words, Incident: i.Incident, JobName: i.JobName, GroupTitle: i.GroupTitle}
 		out.Open = append(out.Open, views.AlarmLine{
 			Name: a.Subject(), URL: fmt.Sprintf("%s/incidents/%d", t.base, i.ID),

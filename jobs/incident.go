@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 const (
 	incidentsShown = 50
+	openIncidents  = 200
 	membersShown   = 50
 	tailLines      = 20
 	tailBytes      = 4000
@@ -56,7 +58,7 @@ func (s *Service) sees(actor model.Actor, i *model.Incident) bool {
 // ListIncidents gives the incidents that last, and a page of those that are over.
 func (s *Service) ListIncidents(ctx context.Context, actor model.Actor, before int64) (IncidentPage, error) {
 	var p IncidentPage
-	open, err := s.store.Incidents(ctx, model.IncidentFilter{Open: true, Groups: actor.GroupLimit(), Limit: 200})
+	open, err := s.store.Incidents(ctx, model.IncidentFilter{Open: true, Groups: actor.GroupLimit(), Limit: openIncidents})
 	if err != nil {
 		return p, err
 	}
@@ -72,6 +74,23 @@ func (s *Service) ListIncidents(ctx context.Context, actor model.Actor, before i
 	}
 	p.Past, err = s.incidentRows(ctx, past)
 	return p, err
+}
+
+// OpenIncidents gives the incidents that last and are about what a report is: those of an
+// executor, of an owner's jobs or of a tag, and those of the center unless it is about jobs.
+func (s *Service) OpenIncidents(ctx context.Context, actor model.Actor, of model.CounterFilter) ([]IncidentRow, error) {
+	f := model.IncidentFilter{Open: true, Groups: actor.GroupLimit(), Owner: of.Owner, Tag: of.Tag, Limit: openIncidents}
+	if of.GroupID != 0 {
+		if f.Groups != nil && !slices.Contains(f.Groups, of.GroupID) {
+			return nil, nil
+		}
+		f.Groups = []int{of.GroupID}
+	}
+	open, err := s.store.Incidents(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return s.incidentRows(ctx, open)
 }
 
 // CountIncidents counts the incidents that last and that the actor may see.

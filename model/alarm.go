@@ -280,9 +280,10 @@ type DecidedNote struct {
 // IncidentFilter selects incidents for a list.
 type IncidentFilter struct {
 	Open, Past bool
-	JobID      int   // with those of which another one is the cause; 0 = any
-	Groups     []int // when not nil: of these executors, and of none
-	Before     int64 // ids before this one; 0 = from the newest
+	JobID      int    // with those of which another one is the cause; 0 = any
+	Groups     []int  // when not nil: of these executors, and of none
+	Owner, Tag string // of these jobs, alone or with others
+	Before     int64  // ids before this one; 0 = from the newest
 	Limit      int
 }
 

@@ -36,6 +36,10 @@ func (s *Store) Incidents(ctx context.Context, f model.IncidentFilter) ([]model.
 		}
 		where, args = where+in, append(args, more...)
 	}
+	if of, more := jobsOf("job_id", model.CounterFilter{Owner: f.Owner, Tag: f.Tag}); of != "" {
+		where += ` AND (1 = 1` + of + ` OR id IN (SELECT parent_id FROM carillon_incident WHERE parent_id IS NOT NULL` + of + `))`
+		args = append(append(args, more...), more...)
+	}
 	if f.Before != 0 {
 		where, args = where+` AND id < ?`, append(args, f.Before)
 	}
