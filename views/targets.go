@@ -53,6 +53,8 @@ func targetReached(p Page, t model.TargetResult) string {
 	switch {
 	case t.Rated <= 0:
 		return "–"
+	case t.Rated < 20 && t.Timed():
+		return p.T("target.of_days", "Part", p.L.Number(t.Good), "Whole", p.L.Number(t.Rated))
 	case t.Rated < 20:
 		return p.T("report.of", "Part", p.L.Number(t.Good), "Whole", p.L.Number(t.Rated))
 	case t.Reached() == model.GoalWhole:
