@@ -31,6 +31,7 @@ var (
 	_ alarm.Sender       = (*teller)(nil)
 	_ report.KeepStore   = (*store.Store)(nil)
 	_ report.MailStore   = (*store.Store)(nil)
+	_ report.TargetStore = (*store.Store)(nil)
 	_ jobs.Teller        = (*teller)(nil)
 	_ jobs.Ringer        = (*scheduler.Scheduler)(nil)
 	_ api.Service        = (*jobs.Service)(nil)

@@ -66,7 +66,7 @@ func (c *Center) alarms(t *teller) {
 		t.well = func(ctx context.Context) bool { return c.sched.Leads() && c.ready(ctx) == nil }
 		c.sched.Also(&loop.Loop{Name: "heartbeat", Every: 2 * time.Second, Body: t.beat})
 	}
-	c.sched.Also(c.keepCounters(), c.postReports(t, mails.Wake))
+	c.sched.Also(c.keepCounters(), c.assessTargets(), c.postReports(t, mails.Wake))
 	c.sched.Also(&loop.Loop{Name: "alarms", Every: time.Second, Phase: 700 * time.Millisecond, Body: desk.Pass}, mails, channels)
 }
 

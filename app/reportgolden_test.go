@@ -29,6 +29,30 @@ var reportScenes = map[string]func(p *press) model.Message{
 		p.fires(p.job(g.ID, "Settlement", ""), mailTime.AddDate(0, 0, -1), 30, 0, 0)
 		return p.report("day")
 	},
+	"report-targets": func(p *press) model.Message {
+		p.month("Settlement")
+		for _, t := range []model.Target{
+			{Name: "All of billing", TargetSettings: model.TargetSettings{Scope: model.ScopeExecutor, GroupID: 1, Goal: 99_500}},
+			{Name: "Nothing is lost", TargetSettings: model.TargetSettings{Scope: model.ScopeJob, JobID: 1, Goal: 98_000, Off: true}},
+			{Name: "Interest", TargetSettings: model.TargetSettings{Scope: model.ScopeJob, JobID: 2, Goal: model.GoalWhole}},
+			{Name: "Settled by six", TargetSettings: model.TargetSettings{Scope: model.ScopeJob, JobID: 1, Goal: 95_000, By: "06:00"}},
+		} {
+			t.Judged = "2026-10-31"
+			id, err := p.store.SaveTarget(p.t.Context(), t)
+			require.NoError(p.t, err)
+			if t.ID = id; t.Timed() {
+				was, err := p.store.Target(p.t.Context(), id)
+				require.NoError(p.t, err)
+				for d := 1; d < 20; d++ {
+					is := was
+					is.Judged = model.Day(mailTime, d-20)
+					require.NoError(p.t, p.store.JudgeTarget(p.t.Context(), was, is, is.Judged, []model.TargetDay{{JobID: 1, Counts: true, Met: d > 2}}))
+					was = is
+				}
+			}
+		}
+		return p.report("day")
+	},
 	"report-nothing": func(p *press) model.Message { return p.report("day") },
 }
 

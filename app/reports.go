@@ -32,6 +32,12 @@ func (c *Center) postReports(t *teller, posted func()) *loop.Loop {
 	return &loop.Loop{Name: "reports", Every: 10 * time.Second, Body: postman.Pass}
 }
 
+// assessTargets is the loop that looks at the days of targets with a time.
+func (c *Center) assessTargets() *loop.Loop {
+	assessor := &report.Assessor{Store: c.store, Leads: c.sched.Leads, Zone: c.store.Location()}
+	return &loop.Loop{Name: "targets", Every: 10 * time.Second, Phase: 300 * time.Millisecond, Body: assessor.Pass}
+}
+
 // reporter is who reads reports that go out by mail: all that there is.
 func reporter() model.Actor { return model.Actor{Name: "report", Admin: true} }
 

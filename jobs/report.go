@@ -29,6 +29,10 @@ type ReportPage struct {
 	Owners []string
 	Tags   []string
 	Zone   *time.Location // of the days
+	// Targets are how those that belong to the report stand in the month of its last day,
+	// the worst first; a table has none.
+	Targets []model.TargetResult
+	Month   report.Period
 }
 
 // Report makes a report of what the actor may see. Days are those of the center.
@@ -58,6 +62,10 @@ func (s *Service) Report(ctx context.Context, actor model.Actor, in ReportAsk) (
 	if p.Tags, err = s.store.Tags(ctx, groups, mostReportTags); err != nil {
 		return p, err
 	}
-	p.Owners, err = s.store.Owners(ctx, groups, mostReportTags)
+	if p.Owners, err = s.store.Owners(ctx, groups, mostReportTags); err != nil || in.Length > 0 {
+		return p, err
+	}
+	p.Month = report.NewPeriod(report.Month, p.Period.Until(s.Now()).Last.Format(time.DateOnly), "", "", s.Now())
+	p.Targets, err = s.targetResults(ctx, actor, p.Month, ask.Filter)
 	return p, err
 }

@@ -19,6 +19,11 @@ type Store interface {
 	ReportMail(ctx context.Context, id int) (model.ReportMail, error)
 	SaveReportMail(ctx context.Context, m model.ReportMail) (int, error)
 	DeleteReportMail(ctx context.Context, id int) error
+	Targets(ctx context.Context) ([]model.Target, error)
+	Target(ctx context.Context, id int) (model.Target, error)
+	SaveTarget(ctx context.Context, t model.Target) (int, error)
+	DeleteTarget(ctx context.Context, id int) error
+	TargetSums(ctx context.Context, ids []int, first, last string) (map[int]model.TargetSum, error)
 
 	Job(ctx context.Context, id int) (model.Job, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)

@@ -55,7 +55,7 @@ func AuditActions() []string {
 		"run.kill", "run.takeback", "runs.clear",
 		"executor.add", "executor.edit", "executor.delete", "executor.drain", "executor.take", "executor.ping",
 		"user.add", "user.edit", "user.disable", "user.enable", "user.delete",
-		"incident.ack", "incident.mute", "incident.comment", "alarm.rule", "alarm.channel", "alarm.test", "report.mail", "report.send",
+		"incident.ack", "incident.mute", "incident.comment", "alarm.rule", "alarm.channel", "alarm.test", "report.mail", "report.send", "report.target",
 		"retention.edit", "retention.run", "audit.read",
 	}
 }

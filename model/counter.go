@@ -28,9 +28,9 @@ type Counter struct {
 // Open is how many fires have no outcome yet.
 func (c *Counter) Open() int64 { return c.Expected - c.Succeeded - c.Failed - c.Missed }
 
-// excused reports whether a fire that ends so was wanted so: by a person, or by the job's
+// Excused reports whether a fire that ends so was wanted so: by a person, or by the job's
 // own rule about runs that overlap. Such a fire is no failure of anybody.
-func excused(line string) bool {
+func Excused(line string) bool {
 	switch line {
 	case ReasonPaused, ReasonCancelled, ReasonTakenBack, ReasonKilled, ReasonCovered, ReasonDiscarded, ReasonOverlap:
 		return true
@@ -66,7 +66,7 @@ func (c *Counter) Count(k CountKey, v CountValue, place int) {
 			c.Failed += v.N
 			cell.Failed = v.N
 		}
-		if excused(k.Line) {
+		if Excused(k.Line) {
 			c.Excused += v.N
 		}
 		if c.Lines[k.Line] += v.N; c.Lines[k.Line] == 0 {

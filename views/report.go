@@ -32,6 +32,9 @@ type Report struct {
 	Quiet     int
 	Incidents model.IncidentFigures
 	State     model.CountState
+
+	Targets []model.TargetResult // in the month of the last day, the worst first
+	Month   time.Time            // its first day
 }
 
 // ReportFilter is what the address of a report says beside its period.

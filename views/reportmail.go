@@ -120,6 +120,9 @@ func (m ReportMail) Text() string {
 		}
 	}
 	section(m.T("report.mail.incidents"), m.T("report.mail.incidents_none"), m.Open)
+	if list := m.targetLines(); len(list) > 0 {
+		section(m.T("target.mail_title"), "", list)
+	}
 	section(m.T("report.mail.jobs"), m.T("report.list_none.failing"), m.jobLines())
 	line()
 	line(m.URL)

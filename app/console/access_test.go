@@ -68,6 +68,9 @@ func rules() map[string]rule {
 		"GET /reports/mails": {admin: true}, "GET /reports/mails/new": {admin: true}, "POST /reports/mails": {admin: true, form: "name=r&kind=day&at=08:00&to=a@example.org"},
 		"GET /reports/mails/:id/edit": {admin: true, object: "report-mail"}, "POST /reports/mails/:id": {admin: true, object: "report-mail", form: "name=x&kind=day&at=08:00&to=a@example.org"},
 		"GET /reports/mails/:id/delete": {admin: true, object: "report-mail"}, "POST /reports/mails/:id/delete": {admin: true, object: "report-mail"},
+		"GET /reports/targets": {admin: true}, "GET /reports/targets/new": {admin: true}, "POST /reports/targets": {admin: true, form: "name=r&scope=all&goal=99.5"},
+		"GET /reports/targets/:id/edit": {admin: true, object: "target"}, "POST /reports/targets/:id": {admin: true, object: "target", form: "name=x&scope=all&goal=99"},
+		"GET /reports/targets/:id/delete": {admin: true, object: "target"}, "POST /reports/targets/:id/delete": {admin: true, object: "target"},
 		"GET /reports/mails/:id/preview": {admin: true, object: "report-mail"}, "POST /reports/mails/:id/send": {admin: true, object: "report-mail", form: "address=a@example.org"},
 		"GET /runs/clear": {somewhere: administer}, "POST /runs/clear": {admin: true, form: "kind=1"}, // of one executor: jobs.TestClearRuns
 		"GET /runs/:id": run(view), "GET /runs/:id/log": run(view), "GET /runs/:id/log/stream": run(view),
@@ -217,6 +220,13 @@ func (w *town) make(object string, g model.Group) (id string, look func() string
 		require.NoError(w.t, err)
 		return strconv.Itoa(id), func() string {
 			list, err := w.st.ReportMails(ctx)
+			return fmt.Sprint(list, err)
+		}
+	case "target":
+		id, err := w.st.SaveTarget(ctx, model.Target{Name: name, Judged: "2026-01-01", TargetSettings: model.TargetSettings{Scope: model.ScopeAll, Goal: 99_000}})
+		require.NoError(w.t, err)
+		return strconv.Itoa(id), func() string {
+			list, err := w.st.Targets(ctx)
 			return fmt.Sprint(list, err)
 		}
 	case "alarm-rule":

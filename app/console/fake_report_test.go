@@ -26,7 +26,11 @@ func (f *fake) Report(_ context.Context, a model.Actor, in jobs.ReportAsk) (jobs
 		HeatFirst: period.First, HeatLast: period.Last, Jobs: []report.Line{{JobID: 7, GroupID: 1, Now: c, Then: then, Days: []*model.Counter{then, c}}}, JobsOf: 1, Ran: 5, Quiet: 4,
 		Incidents: model.IncidentFigures{Opened: 2, Open: 1, RecoveryMS: 600_000}, State: model.CountState{FoldedMS: f.now.UnixMilli(), CountedFrom: "2020-01-01"},
 	}
-	return jobs.ReportPage{Report: r, Names: map[int]model.Job{7: {ID: 7, GroupID: 1, Name: "=Nightly <ledger>", Author: "Li Wei"}}, Groups: f.seen(a), Owners: []string{"Li Wei"}, Tags: []string{"billing"}, Zone: f.now.Location()}, nil
+	targets := []model.TargetResult{
+		{Target: model.Target{ID: 3, Name: "Ledger <b>", TargetSettings: model.TargetSettings{Scope: model.ScopeJob, JobID: 7, Goal: 99_500}}, TargetSum: model.TargetSum{Rated: 998, Good: 980}, Of: "=Nightly <ledger>"},
+		{Target: model.Target{ID: 4, Name: "Close of day", TargetSettings: model.TargetSettings{Scope: model.ScopeTag, Tag: "billing", Goal: 99_000, By: "06:00"}}, TargetSum: model.TargetSum{Rated: 400, Good: 398}},
+	}
+	return jobs.ReportPage{Targets: targets, Month: report.NewPeriod(report.Month, day, "", "", f.now), Report: r, Names: map[int]model.Job{7: {ID: 7, GroupID: 1, Name: "=Nightly <ledger>", Author: "Li Wei"}}, Groups: f.seen(a), Owners: []string{"Li Wei"}, Tags: []string{"billing"}, Zone: f.now.Location()}, nil
 }
 
 func (f *fake) ReportMails(context.Context, model.Actor) ([]model.ReportMail, error) { return nil, nil }
@@ -38,6 +42,18 @@ func (f *fake) ReportMail(_ context.Context, _ model.Actor, id int) (model.Repor
 func (f *fake) SaveReportMail(context.Context, model.Actor, model.ReportMail) error { return f.err }
 
 func (f *fake) DeleteReportMail(context.Context, model.Actor, int) error { return f.err }
+
+func (f *fake) Targets(context.Context, model.Actor) (jobs.TargetPage, error) {
+	return jobs.TargetPage{}, nil
+}
+
+func (f *fake) Target(_ context.Context, _ model.Actor, id int) (model.Target, error) {
+	return model.Target{ID: id}, nil
+}
+
+func (f *fake) SaveTarget(context.Context, model.Actor, model.Target) error { return f.err }
+
+func (f *fake) DeleteTarget(context.Context, model.Actor, int) error { return f.err }
 
 func (f *fake) SendReport(context.Context, model.Actor, int, string) (string, error) {
 	return "", f.err

@@ -127,6 +127,10 @@ func typedForms() map[string]typed {
 		"name": {kind: free, max: 100, must: true}, "kind": {kind: choice}, "at": {kind: strict, must: true}, "weekday": {kind: meant}, "month_day": {kind: meant}, "zone": {kind: choice}, "language": {kind: choice},
 		"to": {kind: strict, must: true}, "executor": {kind: meant}, "owner": {kind: free, max: 64}, "tag": {kind: strict, max: 40}, "only_trouble": {kind: beside}, "off": {kind: beside},
 	}
+	target := map[string]field{
+		"name": {kind: free, max: 100, must: true}, "goal": {kind: strict, must: true}, "by": {kind: strict}, "scope": {kind: choice}, "executor": {kind: beside}, "tag": {kind: strict, max: 40, must: true, with: "scope=tag"},
+		"job": {kind: beside}, "off": {kind: beside},
+	}
 	alarmRule := map[string]field{
 		"name": {kind: free, max: 100, must: true}, "scope": {kind: choice}, "executor": {kind: beside}, "tag": {kind: strict, max: 40, must: true}, "job": {kind: beside}, "off": {kind: beside},
 		"mails": {kind: strict}, "language": {kind: choice}, "zone": {kind: choice}, "severity": {kind: choice}, "in_a_row": {kind: meant}, "remind": {kind: meant},
@@ -172,10 +176,13 @@ func typedForms() map[string]typed {
 		"POST /runs/:id/kill":     {object: "run"},
 		"POST /runs/:id/takeback": {object: "run"},
 
-		"POST /reports/mails":            {page: "/reports/mails/new", form: "name=rNEW&kind=day&at=08:00&to=a@example.org", fields: reportMail},
-		"POST /reports/mails/:id":        {object: "report-mail", form: "name=r&kind=day&at=08:00&to=a@example.org", fields: map[string]field{"name": reportMail["name"]}},
-		"POST /reports/mails/:id/delete": {object: "report-mail"},
-		"POST /reports/mails/:id/send":   {object: "report-mail", form: "address=nobody", fields: map[string]field{"address": {kind: beside}}},
+		"POST /reports/mails":              {page: "/reports/mails/new", form: "name=rNEW&kind=day&at=08:00&to=a@example.org", fields: reportMail},
+		"POST /reports/mails/:id":          {object: "report-mail", form: "name=r&kind=day&at=08:00&to=a@example.org", fields: map[string]field{"name": reportMail["name"]}},
+		"POST /reports/targets":            {page: "/reports/targets/new", form: "name=tNEW&scope=all&goal=99.5", fields: target},
+		"POST /reports/targets/:id":        {object: "target", form: "name=t&scope=all&goal=99.5", fields: map[string]field{"name": target["name"], "goal": target["goal"]}},
+		"POST /reports/targets/:id/delete": {object: "target"},
+		"POST /reports/mails/:id/delete":   {object: "report-mail"},
+		"POST /reports/mails/:id/send":     {object: "report-mail", form: "address=nobody", fields: map[string]field{"address": {kind: beside}}},
 
 		"POST /retention":     {form: "keep_days=7&keep_failed_days=30", fields: map[string]field{"keep_days": {kind: number}, "keep_failed_days": {kind: number}, "sure": {kind: beside}}},
 		"POST /retention/run": {},

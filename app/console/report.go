@@ -56,6 +56,7 @@ func ReportView(ask jobs.ReportAsk, p jobs.ReportPage) views.Report {
 		Filter: views.ReportFilter{GroupID: ask.GroupID, Owner: ask.Owner, Tag: ask.Tag, List: string(ask.List)},
 		Groups: p.Groups, Owners: p.Owners, Tags: p.Tags, Now: p.Now, Then: p.Then, TrendUnit: p.TrendUnit, Trend: p.Trend,
 		Heat: p.Heat, HeatFirst: p.HeatFirst, HeatLast: p.HeatLast, LinesOf: p.JobsOf, Ran: p.Ran, Quiet: p.Quiet, Incidents: p.Incidents, State: p.State,
+		Targets: p.Targets, Month: p.Month.First,
 	}
 	titles := map[int]string{}
 	for _, g := range p.Groups {

@@ -134,6 +134,13 @@ func (c *Console) table() []route {
 		{post, "/reports/mails/:id/delete", admins, c.reportMailDelete},
 		{get, "/reports/mails/:id/preview", admins, c.reportMailPreview},
 		{post, "/reports/mails/:id/send", admins, c.reportMailSend},
+		{get, "/reports/targets", admins, c.targets},
+		{get, "/reports/targets/new", admins, c.targetNew},
+		{post, "/reports/targets", admins, c.targetSave},
+		{get, "/reports/targets/:id/edit", admins, c.targetEdit},
+		{post, "/reports/targets/:id", admins, c.targetSave},
+		{get, "/reports/targets/:id/delete", admins, c.targetDeleteForm},
+		{post, "/reports/targets/:id/delete", admins, c.targetDelete},
 
 		{get, "/incidents", users, c.incidentList},
 		{get, "/incidents/:id", users, c.incident},

@@ -34,6 +34,10 @@ type Service interface {
 	ReportMail(ctx context.Context, actor model.Actor, id int) (model.ReportMail, error)
 	SaveReportMail(ctx context.Context, actor model.Actor, m model.ReportMail) error
 	DeleteReportMail(ctx context.Context, actor model.Actor, id int) error
+	Targets(ctx context.Context, actor model.Actor) (jobs.TargetPage, error)
+	Target(ctx context.Context, actor model.Actor, id int) (model.Target, error)
+	SaveTarget(ctx context.Context, actor model.Actor, t model.Target) error
+	DeleteTarget(ctx context.Context, actor model.Actor, id int) error
 	SendReport(ctx context.Context, actor model.Actor, id int, address string) (string, error)
 	PreviewReport(ctx context.Context, actor model.Actor, id int) (subject, html string, picture []byte, err error)
 
