@@ -179,6 +179,7 @@ func TestAReportNamesIncidentsOfItsOwn(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Len(t, got.Open, len(x.open), name)
 		assert.Equal(t, len(x.open), got.OpenOf, name)
+		assert.NotContains(t, got.Subject(), ".,", name)
 		for i, of := range x.open {
 			assert.Contains(t, got.Open[i].Name, of, name)
 		}

@@ -56,6 +56,11 @@ func (s *Service) Report(ctx context.Context, actor model.Actor, in ReportAsk) (
 	if p.Names, err = s.store.JobTitles(ctx, ids); err != nil {
 		return p, err
 	}
+	for id, j := range p.Names { // a job that went to an executor that the actor does not see
+		if j.GroupID != 0 && !actor.Sees(j.GroupID) {
+			delete(p.Names, id)
+		}
+	}
 	if p.Groups, err = s.store.Groups(ctx, groups); err != nil {
 		return p, err
 	}

@@ -24,7 +24,17 @@ func (s *Store) clearWhere(c model.ClearScope) (string, []any) {
 	if c.BeforeID != 0 {
 		where, args = where+" AND id < ?", append(args, c.BeforeID)
 	}
-	return where + " AND NOT (handle_code = 0 AND trigger_code IN (0, 200) AND COALESCE(run_state, 0) IN (1, 2, 3, 4))", args
+	// An attempt stays as long as a later one of its fire does: without the first nobody
+	// knows to which day and hour the fire belongs.
+	stays := "o.handle_code = 0 AND o.trigger_code IN (0, 200) AND COALESCE(o.run_state, 0) IN (1, 2, 3, 4)"
+	if !c.Before.IsZero() {
+		stays, args = stays+" OR o.trigger_time >= ?", append(args, s.dt(c.Before))
+	}
+	if c.BeforeID != 0 {
+		stays, args = stays+" OR o.id >= ?", append(args, c.BeforeID)
+	}
+	return where + ` AND NOT (handle_code = 0 AND trigger_code IN (0, 200) AND COALESCE(run_state, 0) IN (1, 2, 3, 4))
+		AND NOT EXISTS (SELECT 1 FROM xxl_job_log o WHERE o.first_run = COALESCE(xxl_job_log.first_run, xxl_job_log.id) AND o.id > xxl_job_log.id AND (` + stays + `))`, args
 }
 
 // NewestRuns gives the id of the oldest of the newest keep runs of a scope: what is older

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/model"
+	"github.com/carillon-scheduler/carillon/scheduler/rule"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
@@ -202,4 +203,55 @@ func TestCountersAreMended(t *testing.T) {
 			m.counters()
 		})
 	}
+}
+
+// TestClearingBetweenAttempts: runs are removed by hand while the retry of one waits. Its
+// fire still belongs to the day and hour of the first attempt.
+func TestClearingBetweenAttempts(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx, at := t.Context(), time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC)
+		g := storetest.Group(t, st, "app", "http://127.0.0.1:1/")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.RetryCount, j.RetryDelaySec = 1, 3600 })
+		accepted := func(r *model.Run) {
+			r.TriggerTime, r.PlannedMS, r.Phase, r.TriggerCode = at, at.UnixMilli(), model.PhaseAccepted, 200
+		}
+		failed, over := storetest.Run(t, st, j, accepted), storetest.Run(t, st, j, accepted)
+		end := func(run int64, code int, now time.Time) {
+			status, err := st.StoreHandled(ctx, []model.Handled{{RunID: run, Code: code, AtMS: now.UnixMilli()}}, now, rule.Follower(now, "n#1"))
+			require.NoError(t, err)
+			require.Equal(t, []model.HandledStatus{model.HandledStored}, status)
+		}
+		end(failed.ID, 500, at.Add(time.Minute))
+		end(over.ID, 200, at.Add(time.Minute))
+		retry := over.ID + 1
+		for _, scope := range []model.ClearScope{{JobID: j.ID}, {Before: at.Add(30 * time.Minute)}, {BeforeID: retry}} {
+			n, err := st.CountClear(ctx, scope, 100)
+			require.NoError(t, err)
+			require.Equal(t, 1, n, "the fire whose retry waits stays")
+		}
+		n, err := st.ClearRuns(ctx, model.ClearScope{JobID: j.ID}, 100, at.Add(time.Minute))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+
+		now := at.Add(2 * time.Hour) // the next day
+		claimed, err := st.ClaimRuns(ctx, "n#1", []model.Claim{{RunID: retry, Address: "http://127.0.0.1:1/"}}, now.UnixMilli())
+		require.NoError(t, err)
+		require.Len(t, claimed, 1)
+		end(retry, 200, now)
+		fold(t, st, now)
+		days, err := st.Counters(ctx, []model.Span{{Unit: model.UnitDay, First: "2026-11-01", Last: "2026-11-30"}}, model.CounterFilter{})
+		require.NoError(t, err)
+		require.Len(t, days, 1)
+		require.Equal(t, "2026-11-20", days[0].Start)
+		require.Equal(t, [4]int64{2, 2, 1, 0}, [4]int64{days[0].Expected, days[0].Succeeded, days[0].Rescued, days[0].Open()})
+
+		for _, scope := range []model.ClearScope{{Before: at.Add(30 * time.Minute)}, {BeforeID: retry}} {
+			n, err := st.CountClear(ctx, scope, 100)
+			require.NoError(t, err)
+			require.Zero(t, n, "its last attempt is beyond what goes")
+		}
+		n, err = st.ClearRuns(ctx, model.ClearScope{JobID: j.ID}, 100, now)
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+	})
 }

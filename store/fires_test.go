@@ -49,3 +49,28 @@ func TestTwoWordsAboutOneFireAtOnce(t *testing.T) {
 		require.Equal(t, model.Ledger{Day: "2026-01-01", Expected: 60, Succeeded: 60}, l)
 	})
 }
+
+// TestFiresOfAJobThatMoved: the number of an executor's report leads to the fires that the
+// job had there; the list of runs of a job has them all.
+func TestFiresOfAJobThatMoved(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		a, b := storetest.Group(t, st, "app-one", ""), storetest.Group(t, st, "app-two", "")
+		j := storetest.Job(t, st, a.ID, nil)
+		storetest.Run(t, st, j, nil)
+		storetest.Run(t, st, j, nil)
+		j.GroupID = b.ID
+		storetest.Run(t, st, j, nil)
+		for f, want := range map[*model.RunFilter]int{
+			{Fires: true, JobID: j.ID, GroupID: a.ID}: 2, {Fires: true, JobID: j.ID, GroupID: b.ID}: 1,
+			{Fires: true, JobID: j.ID}: 3, {JobID: j.ID, GroupID: b.ID}: 3,
+		} {
+			f.Limit = 10
+			list, err := st.Runs(t.Context(), *f)
+			require.NoError(t, err)
+			require.Len(t, list, want, "%+v", f)
+			n, err := st.CountRuns(t.Context(), *f, 10)
+			require.NoError(t, err)
+			require.Equal(t, want, n)
+		}
+	})
+}

@@ -157,6 +157,9 @@ func (s *Store) runWhere(f model.RunFilter) (string, []any) {
 	where, args := inGroups("job_group", f.Groups)
 	if f.JobID != 0 {
 		where, args = where+" AND job_id = ?", append(args, f.JobID)
+		if f.GroupID != 0 && f.Fires { // as a report of the executor counts a job that was elsewhere, too
+			where, args = where+" AND job_group + 0 = ?", append(args, f.GroupID)
+		}
 	} else if f.GroupID != 0 {
 		where, args = where+" AND job_group = ?", append(args, f.GroupID)
 	}

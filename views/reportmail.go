@@ -19,14 +19,14 @@ type ReportMail struct {
 
 // Subject says the most important at once.
 func (m ReportMail) Subject() string {
-	parts := []string{m.sentence()}
+	parts := []string{strings.TrimRight(m.sentence(), ".。")}
 	if m.Now.Failed+m.Now.Missed-m.Now.Excused > 0 && m.Now.Rated() >= 20 {
 		parts[0] = m.T("report.mail.short", "Succeeded", m.L.Number(m.Now.Succeeded), "Rated", m.L.Number(m.Now.Rated()))
 	}
 	if m.OpenOf > 0 {
 		parts = append(parts, m.L.N("report.mail.open", m.OpenOf))
 	}
-	return m.Heading() + m.T("report.mail.colon") + strings.TrimRight(strings.Join(parts, m.T("report.comma")), ".。")
+	return m.Heading() + m.T("report.mail.colon") + strings.Join(parts, m.T("report.comma"))
 }
 
 // facts are the figures with those of the period before.
