@@ -40,5 +40,10 @@ func TestReportsOfMovedJobs(t *testing.T) {
 			require.NotContains(t, p.Names, j.ID)
 			require.Empty(t, p.Owners)
 		}
+		ask := ask
+		ask.Owner = "boss" // asking does not tell whose it is
+		p, err = w.Report(t.Context(), actor, ask)
+		require.NoError(t, err, name)
+		require.Equal(t, map[string]int64{"admin": 1}[name], p.Now.Succeeded, name)
 	}
 }

@@ -70,6 +70,13 @@ func (s *Service) checkReportMail(ctx context.Context, m *model.ReportMail) erro
 		bad.AddField("to", "field.required")
 	}
 	checkMails(bad, "to", m.To)
+	var to []string
+	for _, a := range m.To { // one person gets one, however often the address is written
+		if !slices.ContainsFunc(to, func(b string) bool { return strings.EqualFold(a, b) }) {
+			to = append(to, a)
+		}
+	}
+	m.To = to
 	if m.GroupID != 0 {
 		if _, err := s.store.Group(ctx, m.GroupID); model.CodeOf(err) == model.CodeNotFound {
 			bad.AddField("executor", "field.not_found")

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 )
@@ -36,6 +37,9 @@ type ReportMailSettings struct {
 // ReportKey names one report to one address: it is written down once, whatever clocks do.
 // It is the Dedup of its Message.
 func ReportKey(id int, kind, first, address string) string {
+	if len(address) > 120 { // keys have 200 characters
+		address = fmt.Sprintf("%x", sha256.Sum256([]byte(address)))
+	}
 	return fmt.Sprintf("report:%d:%s:%s:%s", id, kind, first, address)
 }
 

@@ -31,6 +31,9 @@ const (
 	checkAt = 3 * time.Hour
 )
 
+// everything is the day from which on all is counted when there is nothing left to count.
+const everything = "1970-01-01"
+
 // Keeper adds to the counters what has happened, counts what happened before there were
 // counters, and counts each day once more when it is over. One node does it; a second one
 // does no harm.
@@ -95,12 +98,18 @@ func (k *Keeper) count(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if k.counted = done || !whole(day); !k.counted {
+		if !done && whole(day) {
 			if _, _, err := k.Store.RecountDay(ctx, day, now); err != nil {
 				return err
 			}
 			return k.Store.NoteCounted(ctx, day.Format(time.DateOnly), "")
 		}
+		if st.CountedFrom != everything { // what is older has no runs, or not all of them
+			if err := k.Store.NoteCounted(ctx, everything, ""); err != nil {
+				return err
+			}
+		}
+		k.counted = true
 	}
 	yesterday := today.AddDate(0, 0, -1)
 	if st.Checked >= yesterday.Format(time.DateOnly) || now.In(k.Zone).Sub(model.DayStart(now.In(k.Zone), 0)) < checkAt {

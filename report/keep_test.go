@@ -74,7 +74,7 @@ func TestKeeper(t *testing.T) {
 		pass()
 	}
 	require.Equal(t, []string{"2026-11-20", "2026-11-19", "2026-11-18", "2026-11-17"}, db.recounted, "back to the oldest run, a day each pass")
-	require.Equal(t, "2026-11-17", db.state.CountedFrom)
+	require.Equal(t, "1970-01-01", db.state.CountedFrom, "nothing is left to be counted")
 	require.Greater(t, db.folds, 6, "until nothing is left")
 
 	now = at(20, 4)
@@ -104,4 +104,17 @@ func TestKeeper(t *testing.T) {
 	now = now.Add(time.Minute)
 	pass()
 	require.Greater(t, db.folds, folds)
+}
+
+// TestKeeperWithoutOldRuns: of days of which runs were removed nothing can be counted, and
+// nobody is told that they still will be.
+func TestKeeperWithoutOldRuns(t *testing.T) {
+	now := time.Date(2026, 11, 20, 1, 0, 0, 0, time.UTC)
+	db := &counters{oldest: now.AddDate(0, 0, -9), removed: now}
+	k := &report.Keeper{Store: db, Taken: errTaken, Meanwhile: errMeanwhile, Leads: func() bool { return true }, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
+	for range 3 {
+		require.NoError(t, k.Pass(t.Context(), now))
+	}
+	require.Empty(t, db.recounted)
+	require.Equal(t, "1970-01-01", db.state.CountedFrom)
 }

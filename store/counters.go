@@ -121,13 +121,15 @@ func (s *Store) OldestRun(ctx context.Context) (time.Time, error) {
 	return at, err
 }
 
-// jobsOf narrows a column with job ids to the jobs of an owner or with a tag.
+// jobsOf narrows a column with job ids to the jobs of an owner or with a tag, of those
+// that may be seen: else it would tell whose job it is that went elsewhere.
 func jobsOf(column string, f model.CounterFilter) (where string, args []any) {
+	seen, groups := inGroups("i.job_group", f.Groups)
 	if f.Owner != "" {
-		where, args = where+` AND `+column+` IN (SELECT id FROM xxl_job_info WHERE author = ?)`, append(args, f.Owner)
+		where, args = where+` AND `+column+` IN (SELECT i.id FROM xxl_job_info i WHERE i.author = ?`+seen+`)`, append(append(args, f.Owner), groups...)
 	}
 	if f.Tag != "" {
-		where, args = where+` AND `+column+` IN (SELECT job_id FROM carillon_job_tag WHERE tag = ?)`, append(args, f.Tag)
+		where, args = where+` AND `+column+` IN (SELECT t.job_id FROM carillon_job_tag t JOIN xxl_job_info i ON i.id = t.job_id WHERE t.tag = ?`+seen+`)`, append(append(args, f.Tag), groups...)
 	}
 	return where, args
 }
