@@ -14,15 +14,13 @@ import (
 	"github.com/carillon-scheduler/carillon/store"
 )
 
-// reports waits until all that was seeded is counted, today included.
+// reports waits until all that was seeded is in the counters, today included.
 func (w *world) reports(st *store.Store) {
 	w.t.Helper()
 	w.until("all runs are counted", func() bool {
 		s, err := st.CountState(w.t.Context())
 		require.NoError(w.t, err)
-		oldest, err := st.OldestRun(w.t.Context())
-		require.NoError(w.t, err)
-		return s.Waiting == 0 && s.FoldedMS > 0 && s.CountedFrom != "" && s.CountedFrom <= model.Day(oldest, 0)
+		return s.Waiting == 0 && s.FoldedMS > 0
 	})
 }
 
@@ -32,9 +30,7 @@ func TestEveryNumberOfAReportIsItsList(t *testing.T) {
 	t.Parallel()
 	w, st := seededWorld(t)
 	w.reports(st)
-	p := w.someone()
 	path := "/reports?kind=range&from=" + time.Now().AddDate(0, 0, -9).Format(time.DateOnly) + "&to=" + time.Now().Format(time.DateOnly)
-	p.doOpen(path)
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(w.text(path)))
 	require.NoError(t, err)
 	numbers := map[string]int{}
@@ -54,10 +50,23 @@ func TestEveryNumberOfAReportIsItsList(t *testing.T) {
 		}
 	}
 	require.Positive(t, expected)
-	for href, want := range numbers {
-		p.doOpen(href)
-		require.Equal(t, want, p.fires(), "%s", href)
+	for href, want := range numbers { // the browser opens such links in TestEveryNumberIsItsList
+		require.Equal(t, want, w.fires(href), "%s", href)
 	}
+}
+
+// fires adds up what the rows of a list stand for, on all its pages.
+func (w *world) fires(path string) (total int) {
+	w.t.Helper()
+	for path != "" {
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(w.text(path)))
+		require.NoError(w.t, err)
+		marks := doc.Find("[data-testid=fires]")
+		total += doc.Find("[data-testid=run-row]").Length() - marks.Length()
+		marks.Each(func(_ int, e *goquery.Selection) { total += number(w.t, e.AttrOr("data-fires", "")) })
+		path = doc.Find("[data-testid=older]").AttrOr("href", "")
+	}
+	return total
 }
 
 // TestAManagerReadsLastWeek: from the menu to the week before, to one executor, to the list
