@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 	"testing/fstest"
@@ -67,4 +69,16 @@ func TestPostIsRefused(t *testing.T) {
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, httptest.NewRequest(http.MethodPost, f.URL("app.css"), nil))
 	assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
+}
+
+// TestNoMarksOfMerges: a style sheet with the marks of a merge is read in parts, and nobody says so.
+func TestNoMarksOfMerges(t *testing.T) {
+	files, err := filepath.Glob("app/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NotRegexp(t, `(?m)^(<{7} |={7}$|>{7} )`, string(raw), name)
+	}
 }
