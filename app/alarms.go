@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func (t *teller) alarm(ctx context.Context, m model.Message) (views.AlarmMail, e
 	if err != nil {
 		return views.AlarmMail{}, err
 	}
-	words, zone, err := t.reader(ctx, &d)
+	words, zone, err := t.reader(ctx, &d, m)
 	a := views.AlarmMail{
 		L: words, Zone: zone, Now: t.now(), Base: t.base, Step: m.Step, Incident: d.Incident, JobName: d.JobName, GroupTitle: d.GroupTitle,
 		Jobs: d.Jobs, Job: d.Job, Run: d.Run, NextMS: d.NextMS, SuccessMS: d.SucceededMS, NoteText: d.NoteText,
@@ -220,9 +221,9 @@ func (t *teller) members(ctx context.Context, a *views.AlarmMail, m model.Messag
 	return err
 }
 
-// reader says in which language and zone the incident is told: those of its rule, else those
-// of the center.
-func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail) (*i18n.Localizer, *time.Location, error) {
+// reader says in which language and zone the incident is told: those of the person who has the
+// address, else those of its rule, else those of the center.
+func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail, m model.Message) (*i18n.Localizer, *time.Location, error) {
 	rules, err := t.store.AlarmRules(ctx)
 	if err != nil {
 		return t.texts.Localizer(t.lang), t.zone, err
@@ -231,27 +232,34 @@ func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail) (*i18n.Loca
 	if d.Job != nil {
 		holds = alarm.Rules(rules).For(d.Job)
 	}
-	words, zone := t.speaks(holds)
-	return words, zone, nil
+	own, err := t.prefers(ctx, m)
+	words, zone := t.speaks(cmp.Or(own.Language, holds.Language), cmp.Or(own.Zone, holds.Zone))
+	return words, zone, err
 }
 
-// speaks gives language and zone of a rule, those of the center where it names none.
-func (t *teller) speaks(r model.AlarmRule) (*i18n.Localizer, *time.Location) {
-	lang, zone := t.lang, t.zone
-	if r.Language != "" {
-		lang = r.Language
+// prefers is what the person chose who has the address that a message goes to; of channels, and
+// of addresses that no account has, nothing.
+func (t *teller) prefers(ctx context.Context, m model.Message) (model.Profile, error) {
+	if m.Channel != model.ChannelMail {
+		return model.Profile{}, nil
 	}
-	if r.Zone != "" {
-		if z, err := time.LoadLocation(r.Zone); err == nil {
+	return t.store.MailReader(ctx, m.Target)
+}
+
+// speaks gives a language and a zone by their names, those of the center where there is none.
+func (t *teller) speaks(lang, name string) (*i18n.Localizer, *time.Location) {
+	zone := t.zone
+	if name != "" {
+		if z, err := time.LoadLocation(name); err == nil {
 			zone = z
 		}
 	}
-	return t.texts.Localizer(lang), zone
+	return t.texts.Localizer(cmp.Or(lang, t.lang)), zone
 }
 
 // digest gathers what was not told one by one.
 func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest, error) {
-	d := views.AlarmDigest{L: t.texts.Localizer(t.lang), Zone: t.zone, Now: t.now(), Base: t.base}
+	d := views.AlarmDigest{Now: t.now(), Base: t.base}
 	list, err := t.store.MessagesIn(ctx, m.ID, 10_000)
 	if err != nil {
 		return d, err
@@ -260,9 +268,14 @@ func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest
 	if err != nil {
 		return d, err
 	}
+	own, err := t.prefers(ctx, m)
+	if err != nil {
+		return d, err
+	}
+	d.L, d.Zone = t.speaks(own.Language, own.Zone)
 	named := slices.IndexFunc(rules, func(r model.AlarmRule) bool { return r.Language != "" && alarm.Tells(r, m.Channel, m.Target) })
 	if named >= 0 {
-		d.L, d.Zone = t.speaks(rules[named])
+		d.L, d.Zone = t.speaks(cmp.Or(own.Language, rules[named].Language), cmp.Or(own.Zone, rules[named].Zone))
 	}
 	d.Total = len(list)
 	open := map[int64]bool{}
@@ -278,7 +291,7 @@ func (t *teller) digest(ctx context.Context, m model.Message) (views.AlarmDigest
 			return d, err
 		}
 		if named < 0 && len(d.Lines) == 0 { // of the newest, as it would have been told by itself
-			if d.L, d.Zone, err = t.reader(ctx, &i); err != nil {
+			if d.L, d.Zone, err = t.reader(ctx, &i, m); err != nil {
 				return d, err
 			}
 		}

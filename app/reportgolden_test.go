@@ -175,7 +175,7 @@ func TestAReportNamesIncidentsOfItsOwn(t *testing.T) {
 	} {
 		m := model.ReportMail{ReportMailSettings: x.of}
 		m.Kind = string(report.Day)
-		got, err := p.reportMail(t.Context(), m, report.Day, day.First.Format(time.DateOnly))
+		got, err := p.reportMail(t.Context(), m, "", report.Day, day.First.Format(time.DateOnly))
 		require.NoError(t, err, name)
 		require.Len(t, got.Open, len(x.open), name)
 		assert.Equal(t, len(x.open), got.OpenOf, name)

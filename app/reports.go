@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,20 +64,21 @@ func (t *teller) trouble(ctx context.Context, m model.ReportMail, p report.Perio
 // openInReport is how many open incidents a report names.
 const openInReport = 5
 
-// reportMail gathers what a report says that goes out by mail.
-func (t *teller) reportMail(ctx context.Context, m model.ReportMail, kind report.Kind, first string) (views.ReportMail, error) {
+// reportMail gathers what a report says that goes out by mail to an address: in its own
+// language and zone, else in those of the person who has the address; "" = nobody.
+func (t *teller) reportMail(ctx context.Context, m model.ReportMail, to string, kind report.Kind, first string) (views.ReportMail, error) {
 	ask := reportAsk(m, kind, first)
 	got, err := t.jobs.Report(ctx, reporter(), ask)
 	if err != nil {
 		return views.ReportMail{}, err
 	}
-	words, zone := t.texts.Localizer(t.lang), t.zone
-	if m.Language != "" {
-		words = t.texts.Localizer(m.Language)
+	own := model.Profile{}
+	if to != "" {
+		if own, err = t.store.MailReader(ctx, to); err != nil {
+			return views.ReportMail{}, err
+		}
 	}
-	if z, err := time.LoadLocation(m.Zone); err == nil && m.Zone != "" {
-		zone = z
-	}
+	words, zone := t.speaks(cmp.Or(m.Language, own.Language), cmp.Or(m.Zone, own.Zone))
 	out := views.ReportMail{Report: console.ReportView(ask, got)}
 	out.Page = views.Page{L: words, Base: t.base, Now: t.now().In(zone), Center: got.Zone}
 	out.URL = out.SelfURL()
@@ -124,7 +126,7 @@ func (t *teller) dueReport(ctx context.Context, m model.Message, out *mail.Messa
 	if err != nil {
 		return err
 	}
-	r, err := t.reportMail(ctx, about, report.Kind(kind), first)
+	r, err := t.reportMail(ctx, about, m.Target, report.Kind(kind), first)
 	if err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (t *teller) SendReport(ctx context.Context, m model.ReportMail, to string) 
 		return "", errors.New("no mail server is set: --smtp-url")
 	}
 	p := report.LastOver(report.Kind(m.Kind), t.now().In(t.store.Location()))
-	r, err := t.reportMail(ctx, m, p.Kind, p.First.Format(time.DateOnly))
+	r, err := t.reportMail(ctx, m, to, p.Kind, p.First.Format(time.DateOnly))
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +155,7 @@ func (t *teller) SendReport(ctx context.Context, m model.ReportMail, to string) 
 // PreviewReport is the mail as it would go out now, in HTML, and its picture.
 func (t *teller) PreviewReport(ctx context.Context, m model.ReportMail) (subject, html string, picture []byte, err error) {
 	p := report.LastOver(report.Kind(m.Kind), t.now().In(t.store.Location()))
-	r, err := t.reportMail(ctx, m, p.Kind, p.First.Format(time.DateOnly))
+	r, err := t.reportMail(ctx, m, "", p.Kind, p.First.Format(time.DateOnly))
 	if err != nil {
 		return "", "", nil, err
 	}

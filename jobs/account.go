@@ -28,19 +28,20 @@ type UserInput struct {
 	Language  string              `json:"language"`
 	Theme     string              `json:"theme"`
 	StartPage string              `json:"start_page"`
+	Mail      string              `json:"mail"` // for alarms and reports; "" = none
 	// Seen names the account that was seen when the edit began (SeenUser); another one now is a conflict.
 	Seen string `json:"seen"`
 }
 
 // SeenUser names what a form of an account shows.
 func SeenUser(u *model.User) string {
-	return nameNote(fmt.Sprintf("%d %q %q %t %q %q %q", u.Role, u.Permission, u.Rights, u.Disabled, u.Language, u.Theme, u.StartPage))
+	return nameNote(fmt.Sprintf("%d %q %q %t %q %q %q %q", u.Role, u.Permission, u.Rights, u.Disabled, u.Language, u.Theme, u.StartPage, u.Mail))
 }
 
 // UserInputOf is a stored account as a form that nobody has changed. Where scripts may be
 // changed for some executors only, the form says no, the lesser of the two.
 func UserInputOf(u *model.User) UserInput {
-	in := UserInput{Seen: SeenUser(u), Groups: map[int]model.Level{}, Name: u.Name, Disabled: u.Disabled, Language: u.Language, Theme: u.Theme, StartPage: u.StartPage}
+	in := UserInput{Seen: SeenUser(u), Groups: map[int]model.Level{}, Name: u.Name, Disabled: u.Disabled, Language: u.Language, Theme: u.Theme, StartPage: u.StartPage, Mail: u.Mail}
 	if u.Role == model.RoleAdmin {
 		in.Role, in.Scripts = model.LevelAdminister, true
 		return in
@@ -190,8 +191,9 @@ func (s *Service) fillUser(ctx context.Context, u *model.User, in UserInput, bad
 	if in.Role < model.LevelNone || in.Role > model.LevelAdminister {
 		bad.AddField("role", "field.unknown_value", "Value", int(in.Role))
 	}
-	checkProfile(bad, in.Language, in.Theme, in.StartPage)
-	u.Language, u.Theme, u.StartPage, u.Disabled = in.Language, in.Theme, in.StartPage, in.Disabled
+	in.Mail = strings.TrimSpace(in.Mail)
+	checkProfile(bad, model.Profile{Language: in.Language, Theme: in.Theme, StartPage: in.StartPage, Mail: in.Mail})
+	u.Language, u.Theme, u.StartPage, u.Mail, u.Disabled = in.Language, in.Theme, in.StartPage, in.Mail, in.Disabled
 	u.Role = model.RoleUser
 	if in.Role == model.LevelAdminister {
 		u.Role, u.Permission, u.Rights = model.RoleAdmin, "", ""
@@ -216,10 +218,14 @@ func (s *Service) fillUser(ctx context.Context, u *model.User, in UserInput, bad
 	return nil
 }
 
-func checkProfile(bad *model.Error, language, theme, startPage string) {
-	known(bad, "language", language, slices.Contains([]string{"", "zh-Hans", "zh-Hant", "en"}, language))
-	known(bad, "theme", theme, slices.Contains([]string{"", "light", "dark"}, theme))
-	known(bad, "start_page", startPage, slices.Contains(model.StartPages(), startPage))
+func checkProfile(bad *model.Error, p model.Profile) {
+	known(bad, "language", p.Language, slices.Contains([]string{"", "zh-Hans", "zh-Hant", "en"}, p.Language))
+	known(bad, "theme", p.Theme, slices.Contains([]string{"", "light", "dark"}, p.Theme))
+	known(bad, "start_page", p.StartPage, slices.Contains(model.StartPages(), p.StartPage))
+	known(bad, "zone", p.Zone, p.Zone == "" || IsZone(p.Zone))
+	if p.Mail != "" {
+		checkMails(bad, "mail", []string{p.Mail})
+	}
 }
 
 // IsZone reports whether a name is that of a time zone, by IANA.
@@ -250,6 +256,7 @@ func (s *Service) userChanges(ctx context.Context, old, new *model.User) []model
 	add("language", old.Language, new.Language)
 	add("theme", old.Theme, new.Theme)
 	add("start_page", old.StartPage, new.StartPage)
+	add("mail", old.Mail, new.Mail)
 	return out
 }
 
@@ -330,11 +337,12 @@ func (s *Service) ResetPasswordOf(ctx context.Context, actor model.Actor, id int
 }
 
 // SetProfile stores what people choose for themselves: language and theme ("" = automatic)
-// the page on which they begin ("" = the dashboard) and the zone of the times they read.
+// the page on which they begin ("" = the dashboard), the zone of the times they read, and the
+// address for their mails, which are written in that language and zone.
 func (s *Service) SetProfile(ctx context.Context, userID int, p model.Profile) error {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
-	checkProfile(bad, p.Language, p.Theme, p.StartPage)
-	known(bad, "zone", p.Zone, p.Zone == "" || IsZone(p.Zone))
+	p.Mail = strings.TrimSpace(p.Mail)
+	checkProfile(bad, p)
 	if len(bad.Fields) > 0 {
 		return bad
 	}

@@ -243,6 +243,20 @@ func TestAccounts(t *testing.T) {
 		require.Error(t, w.SetProfile(ctx, root.ID, model.Profile{Zone: zone}), zone)
 	}
 	require.Error(t, w.SetProfile(ctx, root.ID, model.Profile{Language: "en", Theme: "dark", StartPage: "https://evil", Zone: "Asia/Tokyo"}))
+	require.NoError(t, w.SetProfile(ctx, root.ID, model.Profile{Mail: " root@example.org "}))
+	kept, err := w.Account(ctx, boss, root.ID)
+	require.NoError(t, err)
+	require.Equal(t, "root@example.org", kept.Mail)
+	for _, mail := range []string{"root", "Root <root@example.org>", "a@b.c, d@e.f", "a@b\r\nBcc: x@y.z", strings.Repeat("x", 250) + "@example.org"} {
+		require.Equal(t, "field.email", field(w.SetProfile(ctx, root.ID, model.Profile{Mail: mail}), "mail"), mail)
+		in := jobs.UserInputOf(&kept)
+		in.Mail = mail
+		require.Equal(t, "field.email", field(w.UpdateUser(ctx, boss, root.ID, in), "mail"), mail)
+	}
+	in = jobs.UserInputOf(&kept)
+	in.Mail = "boss@example.org"
+	require.NoError(t, w.UpdateUser(ctx, boss, root.ID, in))
+	require.Equal(t, model.CodeConflict, model.CodeOf(w.UpdateUser(ctx, boss, root.ID, in)), "somebody else changed it")
 	_, err = w.UserSessions(ctx, model.Actor{UserID: 5}, 6)
 	require.Equal(t, model.CodeForbidden, model.CodeOf(err))
 	_, err = w.UserSessions(ctx, model.Actor{}, 0)

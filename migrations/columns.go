@@ -138,6 +138,11 @@ func alarmColumns() []column {
 	return []column{{"carillon_node", "troubles", "TEXT NULL"}} // JSON of []model.NodeTrouble
 }
 
+// mailColumns: where a person gets mail.
+func mailColumns() []column {
+	return []column{{"carillon_user", "mail", "VARCHAR(254) NULL"}} // as it was typed
+}
+
 // countIndexes answer how many jobs there are of each state, and list them by name,
 // without a look at each. None of these columns changes when a job fires.
 func countIndexes() []index {

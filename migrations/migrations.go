@@ -145,8 +145,9 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	counts := goose.NewGoMigration(22, &goose.GoFunc{RunDB: addCarillonColumns(engine, nil, countIndexes())}, nil)
 	ended := goose.NewGoMigration(23, &goose.GoFunc{RunDB: addCarillonColumns(engine, nil, endedIndexes())}, nil)
 	quiet := goose.NewGoMigration(25, &goose.GoFunc{RunDB: settleOldAlarms}, nil)
+	mails := goose.NewGoMigration(30, &goose.GoFunc{RunDB: addCarillonColumns(engine, mailColumns(), nil)}, nil)
 	own := goose.NewGoMigration(26, &goose.GoFunc{RunDB: addCarillonColumns(engine, ownPasswordColumns(), nil)}, nil)
 	told := goose.NewGoMigration(27, &goose.GoFunc{RunDB: addCarillonColumns(engine, alarmColumns(), nil)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, keep, counts, ended, quiet, own, told))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, keep, counts, ended, quiet, own, told, mails))
 }

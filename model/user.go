@@ -31,6 +31,7 @@ type User struct {
 	Theme        string // light, dark; empty = by system
 	StartPage    string // one of StartPages; empty = the dashboard
 	Zone         string // IANA name of the zone in which the person reads times; empty = that of the center
+	Mail         string // address for alarms and reports, which are written in Language and Zone; empty = none
 	Columns      Columns
 	// SessionGeneration grows with each new password and when the account is disabled;
 	// sessions of an older one are over.
@@ -38,7 +39,7 @@ type User struct {
 }
 
 // Profile is what people choose for themselves; empty = automatic, or as the center has it.
-type Profile struct{ Language, Theme, StartPage, Zone string }
+type Profile struct{ Language, Theme, StartPage, Zone, Mail string }
 
 // StartPages lists where a person may begin: paths of the console.
 func StartPages() []string { return []string{"", "/jobs", "/runs"} }

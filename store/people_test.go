@@ -201,3 +201,33 @@ func TestAuditLines(t *testing.T) {
 		require.Len(t, find(model.AuditFilter{}), 15)
 	})
 }
+
+// TestWhoReadsAnAddress: what people chose is found by their address, however it is written.
+func TestWhoReadsAnAddress(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		read := func(address string) model.Profile {
+			p, err := st.MailReader(ctx, address)
+			require.NoError(t, err)
+			return p
+		}
+		require.Empty(t, read("a@example.org"))
+		require.Empty(t, read(""), "who has no address")
+		a, b := addUser(t, st, model.User{Name: "a", Role: model.RoleAdmin, Mail: "A@Example.org"}), addUser(t, st, model.User{Name: "b"})
+		got, err := st.User(ctx, a.ID)
+		require.NoError(t, err)
+		require.Equal(t, "A@Example.org", got.Mail)
+		require.Empty(t, read("a@example.org"), "nothing was chosen")
+		require.NoError(t, st.SetProfile(ctx, b.ID, model.Profile{Language: "zh-Hant", Zone: "Asia/Tokyo", Mail: "a@example.ORG"}))
+		require.Equal(t, model.Profile{Language: "zh-Hant", Zone: "Asia/Tokyo"}, read("a@example.org"), "the first with the address has chosen nothing")
+		require.NoError(t, st.SetProfile(ctx, a.ID, model.Profile{Language: "en", Mail: "a@example.org"}))
+		require.Equal(t, model.Profile{Language: "en", Zone: "Asia/Tokyo"}, read("A@EXAMPLE.org"))
+		b.Mail, b.Language, b.Disabled = "a@example.org", "zh-Hant", true
+		require.NoError(t, st.UpdateUser(ctx, &b))
+		require.Equal(t, model.Profile{Language: "en"}, read("a@example.org"), "of an account that is disabled")
+		require.NoError(t, st.DeleteUser(ctx, b.ID))
+		a.Mail = ""
+		require.NoError(t, st.UpdateUser(ctx, &a))
+		require.Empty(t, read("a@example.org"))
+	})
+}

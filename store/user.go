@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 
@@ -8,13 +9,13 @@ import (
 )
 
 const userSelect = `SELECT u.id, u.username, u.role, u.permission, u.password, c.password_hash, c.language, c.theme, c.session_generation,
-	c.rights, c.disabled, c.must_change, c.start_page, c.zone, c.list_columns
+	c.rights, c.disabled, c.must_change, c.start_page, c.zone, c.mail, c.list_columns
 	FROM xxl_job_user u LEFT JOIN carillon_user c ON c.user_id = u.id`
 
 func scanUser(r row) (model.User, error) {
 	var u model.User
 	err := r.Scan(&u.ID, &u.Name, &u.Role, nz(&u.Permission), &u.LegacyHash, nz(&u.PasswordHash), nz(&u.Language), nz(&u.Theme), nz(&u.SessionGeneration),
-		nz(&u.Rights), flag(&u.Disabled), flag(&u.MustChange), nz(&u.StartPage), nz(&u.Zone), nz(&u.Columns))
+		nz(&u.Rights), flag(&u.Disabled), flag(&u.MustChange), nz(&u.StartPage), nz(&u.Zone), nz(&u.Mail), nz(&u.Columns))
 	return u, err
 }
 
@@ -56,8 +57,8 @@ func (s *Store) InsertUser(ctx context.Context, u *model.User) (int, error) {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM carillon_user WHERE user_id = ?`, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash, language, theme, rights, start_page, must_change) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			id, u.PasswordHash, null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage), null(u.MustChange))
+		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_user (user_id, password_hash, language, theme, rights, start_page, must_change, mail) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			id, u.PasswordHash, null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage), null(u.MustChange), null(u.Mail))
 		return err
 	})
 	return int(id), err
@@ -117,9 +118,9 @@ func (s *Store) UpdateUser(ctx context.Context, u *model.User) error {
 		if _, err := tx.ExecContext(ctx, s.d.insertIgnore+`carillon_user (user_id) VALUES (?)`, u.ID); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE carillon_user SET language = ?, theme = ?, rights = ?, start_page = ?, disabled = ?,
+		_, err = tx.ExecContext(ctx, `UPDATE carillon_user SET language = ?, theme = ?, rights = ?, start_page = ?, mail = ?, disabled = ?,
 			session_generation = COALESCE(session_generation, 0) + ? WHERE user_id = ?`,
-			null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage), null(u.Disabled), boolInt(u.Disabled), u.ID)
+			null(u.Language), null(u.Theme), null(u.Rights), null(u.StartPage), null(u.Mail), null(u.Disabled), boolInt(u.Disabled), u.ID)
 		if err == nil && u.Disabled {
 			_, err = tx.ExecContext(ctx, `DELETE FROM carillon_session WHERE user_id = ?`, u.ID)
 		}
@@ -173,8 +174,8 @@ func boolInt(b bool) int {
 
 // SetProfile stores what people choose for themselves.
 func (s *Store) SetProfile(ctx context.Context, userID int, p model.Profile) error {
-	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_user (user_id, language, theme, start_page, zone) VALUES (?, ?, ?, ?, ?)`+
-		s.d.upsert("user_id", "language", "theme", "start_page", "zone"), userID, null(p.Language), null(p.Theme), null(p.StartPage), null(p.Zone))
+	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_user (user_id, language, theme, start_page, zone, mail) VALUES (?, ?, ?, ?, ?, ?)`+
+		s.d.upsert("user_id", "language", "theme", "start_page", "zone", "mail"), userID, null(p.Language), null(p.Theme), null(p.StartPage), null(p.Zone), null(p.Mail))
 	return err
 }
 
@@ -183,4 +184,16 @@ func (s *Store) SetPreferences(ctx context.Context, userID int, language, theme 
 	_, err := s.w.ExecContext(ctx, `INSERT INTO carillon_user (user_id, language, theme) VALUES (?, ?, ?)`+
 		s.d.upsert("user_id", "language", "theme"), userID, null(language), null(theme))
 	return err
+}
+
+// MailReader gives language and zone that the person behind a mail address has chosen, "" where
+// nothing is. Of several accounts with the address the oldest that has chosen counts; capitals
+// make no difference, and accounts that are disabled are nobody's.
+func (s *Store) MailReader(ctx context.Context, address string) (p model.Profile, err error) {
+	list, err := collect(ctx, s.r, func(r row) (p model.Profile, err error) { err = r.Scan(nz(&p.Language), nz(&p.Zone)); return p, err },
+		`SELECT c.language, c.zone FROM carillon_user c JOIN xxl_job_user u ON u.id = c.user_id WHERE LOWER(c.mail) = LOWER(?) AND COALESCE(c.disabled, 0) = 0 ORDER BY u.id`, address)
+	for _, x := range list {
+		p.Language, p.Zone = cmp.Or(p.Language, x.Language), cmp.Or(p.Zone, x.Zone)
+	}
+	return p, err
 }

@@ -66,7 +66,7 @@ func (v UserForm) action() string {
 
 // focus reports whether a field is the first with an error, or the first of a new account.
 func (v UserForm) focus(name string) bool {
-	for _, n := range []string{"name", "password", "role", "groups", "disabled"} {
+	for _, n := range []string{"name", "password", "role", "groups", "mail", "disabled"} {
 		if v.Errors[n] != "" {
 			return n == name
 		}

@@ -154,7 +154,7 @@ func (c *Console) userExport(r *request) error {
 	if err != nil {
 		return err
 	}
-	t, err := c.startTable(r, "users", "user_id", "user", "role", "executors", "language", "disabled")
+	t, err := c.startTable(r, "users", "user_id", "user", "role", "executors", "language", "disabled", "mail")
 	for _, u := range users {
 		if err != nil {
 			break
@@ -173,7 +173,7 @@ func (c *Console) userExport(r *request) error {
 				apps = append(apps, text)
 			}
 		}
-		err = t.line(strconv.Itoa(u.ID), u.Name, role, strings.Join(apps, " "), u.Language, strconv.FormatBool(u.Disabled))
+		err = t.line(strconv.Itoa(u.ID), u.Name, role, strings.Join(apps, " "), u.Language, strconv.FormatBool(u.Disabled), u.Mail)
 	}
 	if err == nil {
 		_ = t.send() // whoever asked may be gone

@@ -33,7 +33,7 @@ func (f *fake) ResetPasswordOf(_ context.Context, _ model.Actor, id int, _ strin
 func (f *fake) SetProfile(ctx context.Context, id int, p model.Profile) error {
 	for i := range f.users {
 		if f.users[i].ID == id {
-			f.users[i].Zone = p.Zone
+			f.users[i].Zone, f.users[i].Mail = p.Zone, p.Mail
 		}
 	}
 	return f.SetPreferences(ctx, id, p.Language, p.Theme)

@@ -65,7 +65,7 @@ type typed struct {
 func typedForms() map[string]typed {
 	user := map[string]field{
 		"seen": {kind: meant}, "role": {kind: choice}, "g": {kind: meant}, "level_*": {kind: meant, with: "g=OWN"}, "scripts": {kind: beside},
-		"language": {kind: choice}, "theme": {kind: choice}, "start_page": {kind: choice}, "disabled": {kind: beside},
+		"language": {kind: choice}, "theme": {kind: choice}, "start_page": {kind: choice}, "mail": {kind: strict, max: 254}, "disabled": {kind: beside},
 	}
 	newUser := map[string]field{"name": {kind: strict, max: 50, must: true}, "password": {kind: secret}}
 	for name, f := range user {
@@ -149,7 +149,7 @@ func typedForms() map[string]typed {
 		"POST /password": {page: "/password", form: "old=wrong&new=long enough&repeat=long enough", fields: map[string]field{
 			"user": {kind: beside}, "old": {kind: secret, must: true}, "new": {kind: secret, must: true}, "repeat": {kind: secret, must: true}}},
 		"POST /profile": {page: "/profile", fields: map[string]field{
-			"language": {kind: choice}, "theme": {kind: choice}, "start_page": {kind: choice}, "zone": {kind: choice}}},
+			"language": {kind: choice}, "theme": {kind: choice}, "start_page": {kind: choice}, "zone": {kind: choice}, "mail": {kind: strict, max: 254}}},
 		"POST /profile/sessions/end": {fields: map[string]field{"session": {kind: beside}}},
 
 		"POST /jobs":        {page: "/jobs/new", form: valid + "&group=OWN", fields: job, kept: true},

@@ -12,7 +12,7 @@ import (
 )
 
 func (c *Console) profileForm(r *request) error {
-	return c.drawProfile(r, http.StatusOK, map[string]string{"language": r.user.Language, "theme": r.user.Theme, "start_page": r.user.StartPage, "zone": r.user.Zone}, nil)
+	return c.drawProfile(r, http.StatusOK, map[string]string{"language": r.user.Language, "theme": r.user.Theme, "start_page": r.user.StartPage, "zone": r.user.Zone, "mail": r.user.Mail}, nil)
 }
 
 func (c *Console) drawProfile(r *request, status int, values, problems map[string]string) error {
@@ -28,11 +28,11 @@ func (c *Console) drawProfile(r *request, status int, values, problems map[strin
 // profile stores what people choose for themselves.
 func (c *Console) profile(r *request) error {
 	values := map[string]string{}
-	for _, name := range []string{"language", "theme", "start_page", "zone"} {
+	for _, name := range []string{"language", "theme", "start_page", "zone", "mail"} {
 		values[name] = r.FormValue(name)
 	}
 	err := c.svc.SetProfile(r.Request().Context(), r.user.ID,
-		model.Profile{Language: values["language"], Theme: values["theme"], StartPage: values["start_page"], Zone: values["zone"]})
+		model.Profile{Language: values["language"], Theme: values["theme"], StartPage: values["start_page"], Zone: values["zone"], Mail: values["mail"]})
 	if model.CodeOf(err) == model.CodeInvalid {
 		return c.drawProfile(r, http.StatusUnprocessableEntity, values, fieldMessages(r.loc, err))
 	}

@@ -43,7 +43,7 @@ func (c *Console) userEdit(r *request) error {
 	}
 	in := jobs.UserInputOf(&u)
 	v := views.UserForm{ID: u.ID, Levels: in.Groups, Values: map[string]string{
-		"seen": in.Seen, "name": u.Name, "role": in.Role.String(), "language": in.Language, "theme": in.Theme, "start_page": in.StartPage,
+		"seen": in.Seen, "name": u.Name, "role": in.Role.String(), "language": in.Language, "theme": in.Theme, "start_page": in.StartPage, "mail": in.Mail,
 	}}
 	if in.Scripts {
 		v.Values["scripts"] = "1"
@@ -79,7 +79,7 @@ func (c *Console) drawUser(r *request, status int, v views.UserForm) error {
 // bindUser reads the form of an account.
 func bindUser(r *request) (jobs.UserInput, views.UserForm) {
 	v := views.UserForm{Values: map[string]string{}, Levels: map[int]model.Level{}}
-	for _, name := range []string{"seen", "name", "role", "scripts", "disabled", "language", "theme", "start_page"} {
+	for _, name := range []string{"seen", "name", "role", "scripts", "disabled", "language", "theme", "start_page", "mail"} {
 		v.Values[name] = r.FormValue(name)
 	}
 	for _, text := range r.Request().Form["g"] {
@@ -100,7 +100,7 @@ func bindUser(r *request) (jobs.UserInput, views.UserForm) {
 	in := jobs.UserInput{
 		Name: strings.TrimSpace(v.Values["name"]), Password: r.FormValue("password"), Role: model.ParseLevel(v.Values["role"]), Groups: v.Levels,
 		Seen: v.Values["seen"], Scripts: v.Values["scripts"] != "", Disabled: v.Values["disabled"] != "",
-		Language: v.Values["language"], Theme: v.Values["theme"], StartPage: v.Values["start_page"],
+		Language: v.Values["language"], Theme: v.Values["theme"], StartPage: v.Values["start_page"], Mail: v.Values["mail"],
 	}
 	if v.Values["role"] != in.Role.String() {
 		in.Role = -1
