@@ -39,8 +39,14 @@ func (c *Center) assessTargets() *loop.Loop {
 	return &loop.Loop{Name: "targets", Every: 10 * time.Second, Phase: 300 * time.Millisecond, Body: assessor.Pass}
 }
 
-// reporter is who reads reports that go out by mail: all that there is.
-func reporter() model.Actor { return model.Actor{Name: "report", Admin: true} }
+// reporter is who reads a report that goes out by mail: all that there is, or nothing but the
+// executor that it is about. Whoever administers that one decides who gets it.
+func reporter(m model.ReportMail) model.Actor {
+	if m.GroupID == 0 {
+		return model.Actor{Name: "report", Admin: true}
+	}
+	return model.Actor{Name: "report", Rights: model.Rights{Groups: map[int]model.Grant{m.GroupID: {Level: model.LevelView}}}}
+}
 
 func reportAsk(m model.ReportMail, kind report.Kind, first string) jobs.ReportAsk {
 	return jobs.ReportAsk{Kind: kind, Day: first, GroupID: m.GroupID, Owner: m.Owner, Tag: m.Tag, List: report.Failing}
@@ -53,11 +59,11 @@ func coveredBy(m model.ReportMail) model.CounterFilter {
 
 // trouble reports whether something was lost in a period, or an incident is open.
 func (t *teller) trouble(ctx context.Context, m model.ReportMail, p report.Period) (bool, error) {
-	got, err := t.jobs.Report(ctx, reporter(), reportAsk(m, p.Kind, p.First.Format(time.DateOnly)))
+	got, err := t.jobs.Report(ctx, reporter(m), reportAsk(m, p.Kind, p.First.Format(time.DateOnly)))
 	if err != nil || report.Lost(got.Now) > 0 {
 		return err == nil, err
 	}
-	open, err := t.jobs.OpenIncidents(ctx, reporter(), coveredBy(m))
+	open, err := t.jobs.OpenIncidents(ctx, reporter(m), coveredBy(m))
 	return len(open) > 0, err
 }
 
@@ -68,7 +74,7 @@ const openInReport = 5
 // language and zone, else in those of the person who has the address; "" = nobody.
 func (t *teller) reportMail(ctx context.Context, m model.ReportMail, to string, kind report.Kind, first string) (views.ReportMail, error) {
 	ask := reportAsk(m, kind, first)
-	got, err := t.jobs.Report(ctx, reporter(), ask)
+	got, err := t.jobs.Report(ctx, reporter(m), ask)
 	if err != nil {
 		return views.ReportMail{}, err
 	}
@@ -82,7 +88,7 @@ func (t *teller) reportMail(ctx context.Context, m model.ReportMail, to string, 
 	out := views.ReportMail{Report: console.ReportView(ask, got)}
 	out.Page = views.Page{L: words, Base: t.base, Now: t.now().In(zone), Center: got.Zone}
 	out.URL = out.SelfURL()
-	open, err := t.jobs.OpenIncidents(ctx, reporter(), coveredBy(m))
+	open, err := t.jobs.OpenIncidents(ctx, reporter(m), coveredBy(m))
 	if err != nil {
 		return out, err
 	}

@@ -29,7 +29,8 @@ type Teller interface {
 	PreviewReport(ctx context.Context, m model.ReportMail) (subject, html string, picture []byte, err error)
 }
 
-// AlarmSettings is what an administrator sees of rules and channels.
+// AlarmSettings is what administrators see of rules and channels. Who administers executors
+// sees the rules about these and their jobs, and of channels what they are called.
 type AlarmSettings struct {
 	Rules    []model.AlarmRule
 	Channels []ChannelRow
@@ -55,17 +56,17 @@ const (
 	mostInARow    = 100
 )
 
-// AlarmSettings lists rules and channels. They are the whole center's: for administrators.
+// AlarmSettings lists the rules and channels that the actor has to do with.
 func (s *Service) AlarmSettings(ctx context.Context, actor model.Actor) (AlarmSettings, error) {
 	var out AlarmSettings
-	if !actor.Admin {
+	if !actor.MaySomewhere(model.LevelAdminister) {
 		return out, forbidden()
 	}
 	var err error
-	if out.Rules, err = s.store.AlarmRules(ctx); err != nil {
+	if out.Rules, err = s.managedRules(ctx, actor); err != nil {
 		return out, err
 	}
-	if !slices.ContainsFunc(out.Rules, func(r model.AlarmRule) bool { return r.Scope == model.ScopeDefault }) {
+	if actor.Admin && !slices.ContainsFunc(out.Rules, func(r model.AlarmRule) bool { return r.Scope == model.ScopeDefault }) {
 		out.Rules = append([]model.AlarmRule{model.DefaultAlarmRule()}, out.Rules...)
 	}
 	list, err := s.store.Channels(ctx)
@@ -73,7 +74,11 @@ func (s *Service) AlarmSettings(ctx context.Context, actor model.Actor) (AlarmSe
 		return out, err
 	}
 	for _, c := range list {
-		out.Channels = append(out.Channels, ChannelRow{ID: c.ID, Name: c.Name, Kind: c.Kind, Where: s.teller.Redact(c), Disabled: c.Disabled, Signed: c.Secret != ""})
+		row := ChannelRow{ID: c.ID, Name: c.Name, Kind: c.Kind, Disabled: c.Disabled}
+		if actor.Admin {
+			row.Where, row.Signed = s.teller.Redact(c), c.Secret != ""
+		}
+		out.Channels = append(out.Channels, row)
 	}
 	var ids []int
 	for _, r := range out.Rules {
@@ -84,19 +89,67 @@ func (s *Service) AlarmSettings(ctx context.Context, actor model.Actor) (AlarmSe
 	}
 	out.Kinds, out.MailSet = s.teller.Kinds(), s.teller.MailSet()
 	out.Groups, err = s.store.Groups(ctx, nil)
+	out.Groups = slices.DeleteFunc(out.Groups, func(g model.Group) bool { return !actor.May(model.LevelAdminister, g.ID) })
 	return out, err
 }
 
-// SaveAlarmRule writes a rule, a new one when it has no id.
+// managedRules lists the rules that the actor may change: administrators all of them, others
+// those of executors that they administer, and of jobs that run there now.
+func (s *Service) managedRules(ctx context.Context, actor model.Actor) ([]model.AlarmRule, error) {
+	list, err := s.store.AlarmRules(ctx)
+	if err != nil || actor.Admin {
+		return list, err
+	}
+	var ids []int
+	for _, r := range list {
+		if r.Scope == model.ScopeJob {
+			ids = append(ids, r.JobID)
+		}
+	}
+	of, err := s.store.JobTitles(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(r model.AlarmRule) bool {
+		group := 0
+		switch r.Scope {
+		case model.ScopeExecutor:
+			group = r.GroupID
+		case model.ScopeJob:
+			group = of[r.JobID].GroupID
+		}
+		return group == 0 || !actor.May(model.LevelAdminister, group)
+	}), nil
+}
+
+// AlarmRule gives a rule that the actor may change.
+func (s *Service) AlarmRule(ctx context.Context, actor model.Actor, id int) (model.AlarmRule, error) {
+	if !actor.MaySomewhere(model.LevelAdminister) {
+		return model.AlarmRule{}, forbidden()
+	}
+	list, err := s.managedRules(ctx, actor)
+	if err != nil {
+		return model.AlarmRule{}, err
+	}
+	if i := slices.IndexFunc(list, func(r model.AlarmRule) bool { return r.ID == id }); i >= 0 {
+		return list[i], nil
+	}
+	return model.AlarmRule{}, model.Errf(model.CodeNotFound, "error.rule_not_found", "ID", id)
+}
+
+// SaveAlarmRule writes a rule, a new one when it has no id. Who administers executors writes
+// rules about these and their jobs.
 func (s *Service) SaveAlarmRule(ctx context.Context, actor model.Actor, r model.AlarmRule) error {
-	if !actor.Admin {
-		return forbidden()
+	err := s.mayRule(ctx, actor, r)
+	if err != nil {
+		s.note(ctx, actor, "alarm.rule", thing{id: int64(r.ID), name: r.Name}, err)
+		return err
 	}
 	set, err := s.AlarmSettings(ctx, actor)
 	if err != nil {
 		return err
 	}
-	if err := s.checkRule(ctx, &r, set); err != nil {
+	if err := s.checkRule(ctx, actor, &r, set); err != nil {
 		return err
 	}
 	_, err = s.store.SaveAlarmRule(ctx, r)
@@ -104,9 +157,25 @@ func (s *Service) SaveAlarmRule(ctx context.Context, actor model.Actor, r model.
 	return err
 }
 
+// mayRule says whether the actor may write a rule; whose it is then to be is checked with its
+// fields.
+func (s *Service) mayRule(ctx context.Context, actor model.Actor, r model.AlarmRule) error {
+	if actor.Admin {
+		return nil
+	}
+	if !actor.MaySomewhere(model.LevelAdminister) || r.Scope == model.ScopeDefault || r.Scope == model.ScopeTag {
+		return forbidden()
+	}
+	if r.ID == 0 {
+		return nil
+	}
+	_, err := s.AlarmRule(ctx, actor, r.ID)
+	return err
+}
+
 var clockForm = regexp.MustCompile(`^([01]\d|2[0-3]):[0-5]\d$`)
 
-func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSettings) error {
+func (s *Service) checkRule(ctx context.Context, actor model.Actor, r *model.AlarmRule, set AlarmSettings) error {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
 	switch r.Scope {
 	case model.ScopeDefault:
@@ -125,10 +194,10 @@ func (s *Service) checkRule(ctx context.Context, r *model.AlarmRule, set AlarmSe
 		r.Tag = strings.ToLower(r.Tag)
 	case model.ScopeJob:
 		r.GroupID, r.Tag = 0, ""
-		if _, err := s.store.Job(ctx, r.JobID); model.CodeOf(err) == model.CodeNotFound {
-			bad.AddField("job", "field.not_found")
-		} else if err != nil {
+		if j, err := s.store.Job(ctx, r.JobID); err != nil && model.CodeOf(err) != model.CodeNotFound {
 			return err
+		} else if err != nil || !actor.May(model.LevelAdminister, j.GroupID) {
+			bad.AddField("job", "field.not_found")
 		}
 	default:
 		bad.AddField("scope", "field.invalid")
@@ -204,11 +273,11 @@ func checkMails(bad *model.Error, field string, list []string) {
 
 // DeleteAlarmRule removes a rule; of the default what was set goes.
 func (s *Service) DeleteAlarmRule(ctx context.Context, actor model.Actor, id int) error {
-	if !actor.Admin {
-		return forbidden()
+	r, err := s.AlarmRule(ctx, actor, id)
+	if err == nil {
+		err = s.store.DeleteAlarmRule(ctx, id)
 	}
-	err := s.store.DeleteAlarmRule(ctx, id)
-	s.note(ctx, actor, "alarm.rule", thing{id: int64(id)}, err)
+	s.note(ctx, actor, "alarm.rule", thing{id: int64(id), name: r.Name}, err)
 	return err
 }
 

@@ -13,37 +13,55 @@ import (
 // mostReportMails bounds the reports that go out by mail.
 const mostReportMails = 100
 
-// ReportMails lists the reports that go out by mail, for administrators.
+// ReportMails lists the reports that go out by mail: for administrators all, for who
+// administers executors those about one of these.
 func (s *Service) ReportMails(ctx context.Context, actor model.Actor) ([]model.ReportMail, error) {
-	if !actor.Admin {
+	if !actor.MaySomewhere(model.LevelAdminister) {
 		return nil, forbidden()
 	}
-	return s.store.ReportMails(ctx)
+	list, err := s.store.ReportMails(ctx)
+	return slices.DeleteFunc(list, func(m model.ReportMail) bool { return !managesReport(actor, m) }), err
 }
 
-// ReportMail gives one.
+// managesReport reports whether the actor may change a report that goes out by mail.
+func managesReport(actor model.Actor, m model.ReportMail) bool {
+	return actor.Admin || m.GroupID != 0 && actor.May(model.LevelAdminister, m.GroupID)
+}
+
+// ReportMail gives one that the actor may change.
 func (s *Service) ReportMail(ctx context.Context, actor model.Actor, id int) (model.ReportMail, error) {
-	if !actor.Admin {
+	if !actor.MaySomewhere(model.LevelAdminister) {
 		return model.ReportMail{}, forbidden()
 	}
-	return s.store.ReportMail(ctx, id)
+	m, err := s.store.ReportMail(ctx, id)
+	if err == nil && !managesReport(actor, m) {
+		return model.ReportMail{}, model.Errf(model.CodeNotFound, "error.report_mail_not_found", "ID", int64(id))
+	}
+	return m, err
 }
 
 // SaveReportMail checks and writes a report that goes out by mail, a new one when it has no id.
 func (s *Service) SaveReportMail(ctx context.Context, actor model.Actor, m model.ReportMail) error {
-	if !actor.Admin {
-		return forbidden()
+	err := error(nil)
+	if !actor.MaySomewhere(model.LevelAdminister) {
+		err = forbidden()
+	} else if m.ID != 0 {
+		_, err = s.ReportMail(ctx, actor, m.ID)
 	}
-	if err := s.checkReportMail(ctx, &m); err != nil {
+	if err != nil {
+		s.note(ctx, actor, "report.mail", thing{id: int64(m.ID), name: m.Name}, err)
+		return err
+	}
+	if err := s.checkReportMail(ctx, actor, &m); err != nil {
 		return err
 	}
 	m.NextMS = report.NextMail(m.ReportMailSettings, s.now(), s.Now().Location()).UnixMilli()
-	_, err := s.store.SaveReportMail(ctx, m)
+	_, err = s.store.SaveReportMail(ctx, m)
 	s.note(ctx, actor, "report.mail", thing{id: int64(m.ID), name: m.Name}, err)
 	return err
 }
 
-func (s *Service) checkReportMail(ctx context.Context, m *model.ReportMail) error {
+func (s *Service) checkReportMail(ctx context.Context, actor model.Actor, m *model.ReportMail) error {
 	bad := model.Errf(model.CodeInvalid, "error.invalid")
 	m.Name, m.Tag, m.Owner = strings.TrimSpace(m.Name), strings.TrimSpace(m.Tag), strings.TrimSpace(m.Owner)
 	line(bad, "name", m.Name, 100, true)
@@ -77,7 +95,12 @@ func (s *Service) checkReportMail(ctx context.Context, m *model.ReportMail) erro
 		}
 	}
 	m.To = to
-	if m.GroupID != 0 {
+	switch {
+	case m.GroupID == 0 && !actor.Admin:
+		bad.AddField("executor", "field.required")
+	case !managesReport(actor, *m):
+		bad.AddField("executor", "field.not_found")
+	case m.GroupID != 0:
 		if _, err := s.store.Group(ctx, m.GroupID); model.CodeOf(err) == model.CodeNotFound {
 			bad.AddField("executor", "field.not_found")
 		} else if err != nil {

@@ -179,6 +179,9 @@ func (v AlarmRuleForm) field(name string, f Field) Field {
 func (v AlarmRuleForm) scopes() []Option {
 	var out []Option
 	for _, s := range []string{model.ScopeExecutor, model.ScopeTag, model.ScopeJob} {
+		if s == model.ScopeTag && !v.Admin { // a tag may be at jobs of all executors
+			continue
+		}
 		out = append(out, Option{s, v.T("alarms.scope." + s)})
 	}
 	return out

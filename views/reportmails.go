@@ -91,7 +91,10 @@ func (v ReportMailForm) weekdays() (out []Option) {
 }
 
 func (v ReportMailForm) groups() []Option {
-	out := []Option{{"", v.T("jobs.all_executors")}}
+	var out []Option
+	if v.Admin {
+		out = append(out, Option{"", v.T("jobs.all_executors")})
+	}
 	for _, g := range v.Groups {
 		out = append(out, Option{itoa(g.ID), g.Title})
 	}

@@ -59,7 +59,7 @@ var ruleFields = []string{"name", "scope", "executor", "tag", "job", "off", "mai
 
 func (c *Console) ruleNew(r *request) error {
 	d := model.DefaultAlarmRule()
-	if r.QueryParam("scope") != model.ScopeDefault {
+	if r.QueryParam("scope") != model.ScopeDefault || !r.actor().Admin {
 		d.Scope = model.ScopeExecutor
 	}
 	return c.drawRule(r, http.StatusOK, ruleForm(d))
@@ -101,16 +101,11 @@ func (c *Console) ruleEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	d, err := c.svc.AlarmRule(r.Request().Context(), r.actor(), id)
 	if err != nil {
 		return err
 	}
-	for _, d := range set.Rules {
-		if d.ID == id {
-			return c.drawRule(r, http.StatusOK, ruleForm(d))
-		}
-	}
-	return model.Errf(model.CodeNotFound, "error.rule_not_found", "ID", id)
+	return c.drawRule(r, http.StatusOK, ruleForm(d))
 }
 
 func (c *Console) drawRule(r *request, status int, v views.AlarmRuleForm) error {
@@ -202,6 +197,9 @@ func addresses(text string) []string {
 func (c *Console) ruleDeleteForm(r *request) error {
 	id, err := r.jobID()
 	if err != nil {
+		return err
+	}
+	if _, err := c.svc.AlarmRule(r.Request().Context(), r.actor(), id); err != nil {
 		return err
 	}
 	return c.confirmAlarm(r, "alarms.rule_delete", "alarms.rule_delete_text", "/alarms/rules/"+strconv.Itoa(id)+"/delete")

@@ -34,6 +34,10 @@ func (f *fake) FollowAlarmLink(ctx context.Context, text string) (jobs.AlarmLink
 	return f.AlarmLink(ctx, text)
 }
 
+func (f *fake) AlarmRule(_ context.Context, _ model.Actor, id int) (model.AlarmRule, error) {
+	return model.AlarmRule{ID: id, Scope: model.ScopeTag}, nil
+}
+
 func (f *fake) AlarmSettings(context.Context, model.Actor) (jobs.AlarmSettings, error) {
 	return jobs.AlarmSettings{}, nil
 }

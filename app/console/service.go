@@ -95,6 +95,7 @@ type Service interface {
 
 	ListRuns(ctx context.Context, actor model.Actor, f model.RunFilter) (jobs.RunPage, error)
 	ListIncidents(ctx context.Context, actor model.Actor, before int64) (jobs.IncidentPage, error)
+	AlarmRule(ctx context.Context, actor model.Actor, id int) (model.AlarmRule, error)
 	AlarmSettings(ctx context.Context, actor model.Actor) (jobs.AlarmSettings, error)
 	SaveAlarmRule(ctx context.Context, actor model.Actor, r model.AlarmRule) error
 	DeleteAlarmRule(ctx context.Context, actor model.Actor, id int) error
