@@ -95,7 +95,7 @@ func (s *Service) AlarmLink(ctx context.Context, text string) (AlarmLink, error)
 	if err != nil {
 		return out, err
 	}
-	rows, err := s.incidentRows(ctx, []model.Incident{i})
+	rows, err := s.incidentRows(ctx, model.Actor{Admin: true}, []model.Incident{i})
 	if err != nil {
 		return out, err
 	}

@@ -163,7 +163,7 @@ func (s *Service) EachRun(ctx context.Context, actor model.Actor, ids []int64, o
 		r, err := s.run(ctx, actor, id)
 		if err == nil {
 			named := []model.Run{r}
-			if err = s.nameRuns(ctx, named); err == nil {
+			if err = s.nameRuns(ctx, actor, named); err == nil {
 				item.Name = named[0].JobName
 				item.NewID, err = s.doRun(ctx, actor, r, op)
 			}

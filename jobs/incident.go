@@ -69,10 +69,10 @@ func (s *Service) ListIncidents(ctx context.Context, actor model.Actor, before i
 	if p.Older = len(past) > incidentsShown; p.Older {
 		past = past[:incidentsShown]
 	}
-	if p.Open, err = s.incidentRows(ctx, open); err != nil {
+	if p.Open, err = s.incidentRows(ctx, actor, open); err != nil {
 		return p, err
 	}
-	p.Past, err = s.incidentRows(ctx, past)
+	p.Past, err = s.incidentRows(ctx, actor, past)
 	return p, err
 }
 
@@ -90,7 +90,7 @@ func (s *Service) OpenIncidents(ctx context.Context, actor model.Actor, of model
 	if err != nil {
 		return nil, err
 	}
-	return s.incidentRows(ctx, open)
+	return s.incidentRows(ctx, actor, open)
 }
 
 // CountIncidents counts the incidents that last and that the actor may see.
@@ -98,12 +98,12 @@ func (s *Service) CountIncidents(ctx context.Context, actor model.Actor) (int, e
 	return s.store.CountIncidents(ctx, actor.GroupLimit())
 }
 
-func (s *Service) incidentRows(ctx context.Context, list []model.Incident) ([]IncidentRow, error) {
+func (s *Service) incidentRows(ctx context.Context, actor model.Actor, list []model.Incident) ([]IncidentRow, error) {
 	var jobIDs, groupIDs []int
 	for _, i := range list {
 		jobIDs, groupIDs = append(jobIDs, i.JobID), append(groupIDs, i.GroupID)
 	}
-	jobs, err := s.store.JobsByID(ctx, jobIDs)
+	jobs, err := s.titles(ctx, actor, jobIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,10 @@ func (s *Service) incidentRows(ctx context.Context, list []model.Incident) ([]In
 	}
 	rows := make([]IncidentRow, len(list))
 	for n, i := range list {
-		rows[n] = IncidentRow{Incident: i, JobName: jobs[i.JobID].Name, GroupTitle: groups[i.GroupID].Title}
+		rows[n] = IncidentRow{Incident: i, GroupTitle: groups[i.GroupID].Title}
+		if j := jobs[i.JobID]; j.GroupID != 0 { // it is there
+			rows[n].JobName = j.Name
+		}
 		if i.JobID == 0 {
 			if rows[n].Jobs, err = s.store.CountMembers(ctx, i.ID); err != nil {
 				return nil, err
@@ -133,14 +136,14 @@ func (s *Service) Incident(ctx context.Context, actor model.Actor, id int64) (In
 	if !s.sees(actor, &i) {
 		return d, model.Errf(model.CodeNotFound, "error.incident_not_found", "ID", id)
 	}
-	rows, err := s.incidentRows(ctx, []model.Incident{i})
+	rows, err := s.incidentRows(ctx, actor, []model.Incident{i})
 	if err != nil {
 		return d, err
 	}
 	d.IncidentRow = rows[0]
 	if i.ParentID != 0 {
 		if p, err := s.store.Incident(ctx, i.ParentID); err == nil && s.sees(actor, &p) {
-			if rows, err = s.incidentRows(ctx, []model.Incident{p}); err != nil {
+			if rows, err = s.incidentRows(ctx, actor, []model.Incident{p}); err != nil {
 				return d, err
 			}
 			d.Parent = &rows[0]
@@ -150,7 +153,7 @@ func (s *Service) Incident(ctx context.Context, actor model.Actor, id int64) (In
 	if err != nil {
 		return d, err
 	}
-	if rows, err = s.incidentRows(ctx, members); err != nil {
+	if rows, err = s.incidentRows(ctx, actor, members); err != nil {
 		return d, err
 	}
 	for _, m := range rows {
@@ -167,7 +170,7 @@ func (s *Service) Incident(ctx context.Context, actor model.Actor, id int64) (In
 	if err := s.nameTargets(ctx, d.Told); err != nil {
 		return d, err
 	}
-	return d, s.incidentJob(ctx, &d)
+	return d, s.incidentJob(ctx, actor, &d)
 }
 
 // nameTargets puts the names of channels in the place of their ids.
@@ -192,12 +195,12 @@ func (s *Service) nameTargets(ctx context.Context, told []model.Message) error {
 	return nil
 }
 
-// incidentJob adds what is known of the job.
-func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
+// incidentJob adds what the actor may know of the job.
+func (s *Service) incidentJob(ctx context.Context, actor model.Actor, d *IncidentDetail) error {
 	if d.LastRun != 0 {
 		if list, err := s.store.RunsWithTexts(ctx, []int64{d.LastRun}); err != nil {
 			return err
-		} else if len(list) > 0 {
+		} else if len(list) > 0 && actor.Sees(list[0].GroupID) {
 			d.Run = &list[0]
 		}
 	}
@@ -205,7 +208,7 @@ func (s *Service) incidentJob(ctx context.Context, d *IncidentDetail) error {
 		return nil
 	}
 	j, err := s.store.Job(ctx, d.JobID)
-	if model.CodeOf(err) == model.CodeNotFound {
+	if model.CodeOf(err) == model.CodeNotFound || err == nil && !actor.Sees(j.GroupID) {
 		return nil
 	}
 	if err != nil {

@@ -53,13 +53,8 @@ func (s *Service) Report(ctx context.Context, actor model.Actor, in ReportAsk) (
 	for i, l := range p.Jobs {
 		ids[i] = l.JobID
 	}
-	if p.Names, err = s.store.JobTitles(ctx, ids); err != nil {
+	if p.Names, err = s.titles(ctx, actor, ids); err != nil {
 		return p, err
-	}
-	for id, j := range p.Names { // a job that went to an executor that the actor does not see
-		if j.GroupID != 0 && !actor.Sees(j.GroupID) {
-			delete(p.Names, id)
-		}
 	}
 	if p.Groups, err = s.store.Groups(ctx, groups); err != nil {
 		return p, err

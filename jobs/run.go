@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"maps"
 	"crypto/rand"
 	"slices"
 	"strconv"
@@ -155,7 +156,7 @@ func (s *Service) ListRuns(ctx context.Context, actor model.Actor, f model.RunFi
 		}
 	}
 	p.Rows = list
-	if err := s.nameRuns(ctx, p.Rows); err != nil {
+	if err := s.nameRuns(ctx, actor, p.Rows); err != nil {
 		return p, err
 	}
 	if p.Groups, err = s.store.Groups(ctx, actor.GroupLimit()); err != nil {
@@ -179,7 +180,8 @@ func (s *Service) ListRuns(ctx context.Context, actor model.Actor, f model.RunFi
 // mostPlanned is how far planned runs are counted.
 const mostPlanned = 10_000
 
-func (s *Service) nameRuns(ctx context.Context, runs []model.Run) error {
+// nameRuns says of which jobs runs are, as far as the actor may know.
+func (s *Service) nameRuns(ctx context.Context, actor model.Actor, runs []model.Run) error {
 	seen := map[int]bool{}
 	var ids []int
 	for i := range runs {
@@ -188,19 +190,21 @@ func (s *Service) nameRuns(ctx context.Context, runs []model.Run) error {
 			ids = append(ids, runs[i].JobID)
 		}
 	}
-	names, err := s.store.NamesOfJobs(ctx, ids)
-	if err != nil {
-		return err
-	}
-	ids = slices.DeleteFunc(ids, func(id int) bool { _, there := names[id]; return there })
-	gone, err := s.store.GoneJobs(ctx, ids)
+	known, err := s.titles(ctx, actor, ids)
 	for i := range runs {
-		name, there := names[runs[i].JobID]
-		if runs[i].JobName, runs[i].JobGone = name, !there; !there {
-			runs[i].JobName = gone[runs[i].JobID]
-		}
+		j := known[runs[i].JobID]
+		runs[i].JobName, runs[i].JobGone = j.Name, j.GroupID == 0
 	}
 	return err
+}
+
+// titles gives names, owners and executors of jobs, of deleted ones the name. Jobs that went to
+// an executor that the actor does not see are left out: these see what they did before, and
+// learn nothing of them now.
+func (s *Service) titles(ctx context.Context, actor model.Actor, ids []int) (map[int]model.Job, error) {
+	out, err := s.store.JobTitles(ctx, ids)
+	maps.DeleteFunc(out, func(_ int, j model.Job) bool { return j.GroupID != 0 && !actor.Sees(j.GroupID) })
+	return out, err
 }
 
 // Run gives everything about one run that the actor may see.
@@ -213,6 +217,8 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 	d.Run = r
 	j, err := s.store.Job(ctx, r.JobID)
 	switch {
+	case err == nil && !actor.Sees(j.GroupID):
+		d.Run.JobGone = true // for the actor
 	case err == nil:
 		d.Job = &j
 		d.Run.JobName = j.Name
@@ -233,7 +239,10 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 	if d.Linked, err = s.store.LinkedRuns(ctx, &r, actor.GroupLimit(), 50); err != nil {
 		return d, err
 	}
-	if err := s.nameRuns(ctx, d.Linked); err != nil {
+	if err := s.nameRuns(ctx, actor, d.Linked); err != nil {
+		return d, err
+	}
+	if d.Place, d.Of, err = s.store.QueuePlace(ctx, &r, s.now().UnixMilli()); err != nil || d.Job == nil && d.Run.JobName == "" {
 		return d, err
 	}
 	recent, err := s.store.RecentRuns(ctx, []int{r.JobID}, recentPerJob)
@@ -241,9 +250,6 @@ func (s *Service) Run(ctx context.Context, actor model.Actor, id int64) (RunDeta
 		return d, err
 	}
 	d.AverageMS = averageMS(recent[r.JobID])
-	if d.Place, d.Of, err = s.store.QueuePlace(ctx, &r, s.now().UnixMilli()); err != nil {
-		return d, err
-	}
 	return d, s.streak(ctx, &d, recent[r.JobID])
 }
 
@@ -306,7 +312,7 @@ func (s *Service) runFor(ctx context.Context, actor model.Actor, id int64, actio
 		return r, thing{}, err
 	}
 	named := []model.Run{r}
-	err = s.nameRuns(ctx, named)
+	err = s.nameRuns(ctx, model.Actor{Admin: true}, named) // the audit has the names of all
 	what := thing{model.AuditRun, r.ID, named[0].JobName}
 	if err != nil || actor.May(model.LevelOperate, r.GroupID) {
 		return r, what, err

@@ -45,7 +45,7 @@ func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (F
 		switch {
 		case err == nil:
 			runs := []model.Run{r}
-			if err := s.nameRuns(ctx, runs); err != nil {
+			if err := s.nameRuns(ctx, actor, runs); err != nil {
 				return f, err
 			}
 			f.Run = &runs[0]

@@ -94,11 +94,11 @@ func (s *Service) Timeline(ctx context.Context, actor model.Actor, in TimelineIn
 	if n := len(tl.Lanes); n > timelineLanes {
 		tl.More, tl.Lanes = n-timelineLanes, tl.Lanes[:timelineLanes]
 	}
-	return tl, s.nameLanes(ctx, &tl, in.By)
+	return tl, s.nameLanes(ctx, actor, &tl, in.By)
 }
 
 // nameLanes gives the lanes their titles.
-func (s *Service) nameLanes(ctx context.Context, tl *Timeline, by TimelineBy) error {
+func (s *Service) nameLanes(ctx context.Context, actor model.Actor, tl *Timeline, by TimelineBy) error {
 	titles := map[int]string{}
 	for _, g := range tl.Groups {
 		titles[g.ID] = g.Title
@@ -113,7 +113,7 @@ func (s *Service) nameLanes(ctx context.Context, tl *Timeline, by TimelineBy) er
 	for i, l := range tl.Lanes {
 		names[i].JobID = l.JobID
 	}
-	err := s.nameRuns(ctx, names)
+	err := s.nameRuns(ctx, actor, names)
 	for i := range tl.Lanes {
 		tl.Lanes[i].Title = names[i].JobName
 	}
