@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,4 +47,76 @@ func TestReportsOfMovedJobs(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, map[string]int64{"admin": 1}[name], p.Now.Succeeded, name)
 	}
+}
+
+// TestADayIsComparedWithUsualOnes: with the same day of the last four weeks, each job by itself;
+// what is new is compared with nothing.
+func TestADayIsComparedWithUsualOnes(t *testing.T) {
+	w := newWorld(t)
+	old, fresh := storetest.Job(t, w.store, w.group.ID, nil), storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.Name = "fresh" })
+	var ends []model.Handled
+	day := func(j model.Job, back, good, bad int, took time.Duration) {
+		at := w.now.AddDate(0, 0, -back)
+		for n := range good + bad {
+			at := at.Add(time.Duration(n) * time.Minute)
+			r := storetest.Run(t, w.store, j, func(r *model.Run) {
+				r.TriggerTime, r.PlannedMS, r.Phase, r.TriggerCode = at, at.UnixMilli(), model.PhaseAccepted, 200
+			})
+			code := 200
+			if n < bad {
+				code = 500
+			}
+			ends = append(ends, model.Handled{RunID: r.ID, Code: code, AtMS: at.Add(took).UnixMilli()})
+		}
+	}
+	for back, bad := range map[int]int{28: 0, 21: 9, 14: 1, 7: 1, 1: 30} { // the day before is another weekday
+		day(old, back, 30, bad, 10*time.Second)
+	}
+	day(old, 0, 30, 6, 30*time.Second)
+	day(fresh, 7, 5, 0, 10*time.Second)
+	day(fresh, 0, 5, 0, 30*time.Second)
+	db, done, err := w.store.MigrationDB()
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), `UPDATE xxl_job_log SET sent_time = planned_time, accepted_time = planned_time`)
+	require.NoError(t, err)
+	require.NoError(t, done())
+	_, err = w.store.StoreHandled(t.Context(), ends, w.now, func(model.Run, map[int]model.Job) []model.Run { return nil })
+	require.NoError(t, err)
+	w.now = w.now.AddDate(0, 0, 1)
+	for more := true; more; {
+		var err error
+		more, err = w.store.FoldCounts(t.Context(), w.now)
+		require.NoError(t, err)
+	}
+	lines := func(list report.List) (jobs.ReportPage, map[int]report.Line) {
+		p, err := w.Report(t.Context(), admin(), jobs.ReportAsk{Kind: report.Day, Day: w.now.AddDate(0, 0, -1).Format(time.DateOnly), List: list})
+		require.NoError(t, err)
+		out := map[int]report.Line{}
+		for _, l := range p.Jobs {
+			out[l.JobID] = l
+		}
+		return p, out
+	}
+	p, of := lines(report.Busy)
+	require.EqualValues(t, 1, p.Then.Failed, "the median of 0, 9, 1 and 1 or of all executors together")
+	require.True(t, p.Usual.Known())
+	require.True(t, p.Usual.Odd(p.Usual.Failed, p.Now.Failed))
+	require.True(t, p.Usual.OddRate(p.Now))
+	require.EqualValues(t, 1, of[old.ID].Then.Failed)
+	require.True(t, of[old.ID].Usual.Known())
+	require.EqualValues(t, 120, of[old.ID].Then.TookRuns, "durations of all four days")
+	require.False(t, of[fresh.ID].Usual.Known())
+	require.True(t, of[fresh.ID].Then.Zero())
+	_, of = lines(report.Slower)
+	require.Contains(t, of, old.ID)
+	require.NotContains(t, of, fresh.ID, "it was there once only")
+	p, err = w.Report(t.Context(), admin(), jobs.ReportAsk{Kind: report.Week, Day: w.now.Format(time.DateOnly), List: report.Busy})
+	require.NoError(t, err)
+	require.Nil(t, p.Usual)
+	require.EqualValues(t, 31+5, p.Then.Expected, "the week before")
+	w.now = w.now.AddDate(0, 0, -1)
+	p, err = w.Report(t.Context(), admin(), jobs.ReportAsk{Kind: report.Day, Day: w.now.Format(time.DateOnly), List: report.Busy})
+	require.NoError(t, err)
+	require.True(t, p.Usual.Known())
+	require.False(t, p.Usual.Odd(p.Usual.Failed, p.Now.Failed), "the day is not over")
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,7 +57,9 @@ type Ask struct {
 type Report struct {
 	Ask
 	Before    Period
-	Now, Then *model.Counter // of the period and of the one before
+	Now, Then *model.Counter // of the period and of what it is compared with
+	// Usual is what a day is compared with; of other periods it is nil. Then has its medians.
+	Usual     *model.Usual
 	TrendUnit model.Unit
 	Trend     []*model.Counter // one for each unit
 	Heat      model.Hours
@@ -75,6 +78,7 @@ type Line struct {
 	JobID     int
 	GroupID   int
 	Now, Then *model.Counter   // Then is empty when the job had no fires
+	Usual     *model.Usual     // of a day
 	Days      []*model.Counter // the last 30 of the period
 }
 
@@ -88,7 +92,13 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 	if r.Now, err = total(ctx, st, a.Period.Spans(), a.Filter); err != nil {
 		return nil, err
 	}
-	if r.Then, err = total(ctx, st, r.Before.Spans(), a.Filter); err != nil {
+	if a.Period.Kind == Day {
+		list, err := st.Counters(ctx, a.Period.UsualDays(), a.Filter)
+		if err != nil {
+			return nil, err
+		}
+		r.Usual, r.Then = model.UsualOf(byDay(list), r.over())
+	} else if r.Then, err = total(ctx, st, r.Before.Spans(), a.Filter); err != nil {
 		return nil, err
 	}
 	unit, first, last := a.Period.Trend()
@@ -126,6 +136,23 @@ func total(ctx context.Context, st Store, spans []model.Span, f model.CounterFil
 		sum.Add(c)
 	}
 	return sum, err
+}
+
+// over reports whether the period has no further fires.
+func (r *Report) over() bool { return r.Period.Last.Before(model.Date(r.Today)) }
+
+// byDay adds up the counters of each day.
+func byDay(list []*model.Counter) []*model.Counter {
+	at := map[string]*model.Counter{}
+	var out []*model.Counter
+	for _, c := range list {
+		if at[c.Start] == nil {
+			at[c.Start] = model.NewCounter(c.Unit, c.Start, 0, 0)
+			out = append(out, at[c.Start])
+		}
+		at[c.Start].Add(c)
+	}
+	return out
 }
 
 // fill puts empty counters where nothing was counted.
@@ -177,12 +204,8 @@ func (r *Report) jobs(ctx context.Context, st Store) error {
 	var list []Line
 	then := map[int]*model.Counter{}
 	if r.List == Slower {
-		before, err := st.CountersByJob(ctx, r.Before.Spans(), r.Filter)
-		if err != nil {
+		if then, err = r.thenByJob(ctx, st); err != nil {
 			return err
-		}
-		for _, c := range before {
-			then[c.JobID] = c
 		}
 	}
 	for _, c := range now {
@@ -216,6 +239,34 @@ func (r *Report) jobs(ctx context.Context, st Store) error {
 	r.JobsOf = len(list)
 	r.Jobs = list[:min(len(list), cmp.Or(r.Length, ListLength))]
 	return r.details(ctx, st)
+}
+
+// thenByJob gives the counters with which those of the jobs are compared. Of a day these are
+// some days; jobs that are too new for that are left out.
+func (r *Report) thenByJob(ctx context.Context, st Store) (map[int]*model.Counter, error) {
+	out, days := map[int]*model.Counter{}, map[int]int{}
+	parts, least := [][]model.Span{r.Before.Spans()}, 1
+	if r.Period.Kind == Day {
+		parts, least = nil, model.UsualLeast
+		for _, span := range r.Period.UsualDays() {
+			parts = append(parts, []model.Span{span})
+		}
+	}
+	for _, spans := range parts {
+		list, err := st.CountersByJob(ctx, spans, r.Filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			if days[c.JobID]++; out[c.JobID] == nil {
+				out[c.JobID] = c
+			} else {
+				out[c.JobID].Add(c)
+			}
+		}
+	}
+	maps.DeleteFunc(out, func(id int, _ *model.Counter) bool { return days[id] < least })
+	return out, nil
 }
 
 // rank is how far up in a list a job stands; 0 = not at all.
@@ -257,7 +308,19 @@ func (r *Report) details(ctx context.Context, st Store) error {
 	if err := each(ctx, st, r.Period, f, func(c *model.Counter) { at[c.JobID].Now.Add(c) }); err != nil {
 		return err
 	}
-	if err := each(ctx, st, r.Before, f, func(c *model.Counter) { at[c.JobID].Then.Add(c) }); err != nil {
+	if r.Period.Kind == Day {
+		list, err := st.Counters(ctx, r.Period.UsualDays(), f)
+		if err != nil {
+			return err
+		}
+		of := map[int][]*model.Counter{}
+		for _, c := range list {
+			of[c.JobID] = append(of[c.JobID], c)
+		}
+		for id, l := range at {
+			l.Usual, l.Then = model.UsualOf(byDay(of[id]), r.over())
+		}
+	} else if err := each(ctx, st, r.Before, f, func(c *model.Counter) { at[c.JobID].Then.Add(c) }); err != nil {
 		return err
 	}
 	if r.Length > ListLength { // a table has no small pictures

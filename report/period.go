@@ -93,13 +93,22 @@ func (p Period) Step(n int) Period {
 	return Period{p.Kind, p.First.AddDate(0, 0, d), p.Last.AddDate(0, 0, d)}
 }
 
-// Before is the period with which this one is compared: of a day the same day of the week
-// before, else the period before.
+// Before is the period before this one; of a day the same day of the week before.
 func (p Period) Before() Period {
 	if p.Kind == Day {
 		return p.Step(-7)
 	}
 	return p.Step(-1)
+}
+
+// UsualDays are the days with which a day is compared: the same day of the last weeks.
+func (p Period) UsualDays() []model.Span {
+	var out []model.Span
+	for n := range model.UsualDays {
+		day := p.First.AddDate(0, 0, -7*(n+1)).Format(time.DateOnly)
+		out = append(out, model.Span{Unit: model.UnitDay, First: day, Last: day})
+	}
+	return out
 }
 
 // Trend is the unit and the stretch that the line of the report shows: a month of days

@@ -15,6 +15,8 @@ type Book struct {
 	Report *Report
 	// Title and Sentence are its first lines, Zone names the zone of its days.
 	Title, Sentence, Zone string
+	// Before names what the period is compared with.
+	Before string
 	// Job gives name, executor and owner of a job.
 	Job func(id int) (name, executor, owner string)
 	// Reason says a reason in words.
@@ -159,8 +161,8 @@ func (b Book) summary(s *sheet) error {
 			return err
 		}
 	}
-	name := func(p Period) string { return p.First.Format(time.DateOnly) + " – " + p.Last.Format(time.DateOnly) }
-	if err := s.write([]any{nil, excelize.Cell{StyleID: s.styles["head"], Value: name(r.Period)}, excelize.Cell{StyleID: s.styles["head"], Value: name(r.Before)}}); err != nil {
+	days := r.Period.First.Format(time.DateOnly) + " – " + r.Period.Last.Format(time.DateOnly)
+	if err := s.write([]any{nil, excelize.Cell{StyleID: s.styles["head"], Value: days}, excelize.Cell{StyleID: s.styles["head"], Value: b.Before}}); err != nil {
 		return err
 	}
 	for _, x := range []struct {
@@ -243,7 +245,7 @@ func (b Book) jobs(s *sheet) error {
 
 // Definitions are the numbers that a report explains.
 func Definitions() []string {
-	return []string{"planned", "rate", "excused", "late", "rescued", "took", "day"}
+	return []string{"planned", "rate", "excused", "late", "rescued", "took", "day", "compared"}
 }
 
 func (b Book) definitions(s *sheet) error {

@@ -21,6 +21,7 @@ type Report struct {
 	Owners, Tags            []string
 
 	Now, Then *model.Counter
+	Usual     *model.Usual // of a day: what it is compared with
 	TrendUnit model.Unit
 	Trend     []*model.Counter
 	Heat      model.Hours
@@ -51,6 +52,7 @@ type ReportLine struct {
 	Name, Owner, Unit string // Unit: the title of its executor
 	Gone              bool
 	Now, Then         *model.Counter
+	Usual             *model.Usual
 	Days              []*model.Counter
 }
 
@@ -110,7 +112,8 @@ func (v Report) period() string {
 	return periodName(v.Page, v.Kind, v.First, v.Last)
 }
 
-func (v Report) before() string {
+// Before names what the period is compared with.
+func (v Report) Before() string {
 	if v.Kind == "day" {
 		return v.T("report.before_day", "Day", weekday(v.Page, v.BeforeFirst))
 	}
@@ -177,17 +180,70 @@ func signed(p Page, d float64, key string) (text, class string) {
 	}
 }
 
+// compared says how something differs from what it is compared with: a difference that is
+// worth a mark, and the rest of the line.
+type compared struct{ Mark, Class, Text string }
+
+// rateCompared compares a success rate. Of a day only what is unusual is marked.
+func (v Report) rateCompared(now, then *model.Counter, u *model.Usual) (out compared) {
+	if u == nil {
+		if out.Mark, out.Class = change(v.Page, now, then); out.Mark != "" {
+			out.Text = v.T("report.against", "Before", v.Before())
+		}
+		return out
+	}
+	switch {
+	case now.Expected == 0:
+	case !u.Known():
+		out.Text = v.T("report.no_usual")
+	case now.Rated() < 20 || then.Rated() < 20:
+	case u.OddRate(now):
+		out.Mark, out.Class = signed(v.Page, 100*float64(now.Succeeded)/float64(now.Rated())-u.Rate.Median, "report.points")
+		out.Text = v.T("report.against", "Before", v.Before())
+	default:
+		out.Text = v.T("report.usually", "N", rate(v.Page, then))
+	}
+	return out
+}
+
+// lostCompared compares a number of which less is better.
+func (v Report) lostCompared(now, then int64, of func(*model.Usual) model.UsualFigure) (out compared) {
+	switch u := v.Usual; {
+	case u == nil:
+		out.Text = v.more(now, then)
+	case !u.Known():
+		out.Text = v.T("report.no_usual")
+	case u.Odd(of(u), now):
+		out.Mark, out.Class = v.signedNumber(now-then), "good"
+		if now > then {
+			out.Class = "worse"
+		}
+		out.Text = v.T("report.against", "Before", v.Before())
+	default:
+		out.Text = v.T("report.usually", "N", v.L.Number(then))
+	}
+	return out
+}
+
+func usualFailed(u *model.Usual) model.UsualFigure { return u.Failed }
+func usualMissed(u *model.Usual) model.UsualFigure { return u.Missed }
+
+func (v Report) signedNumber(n int64) string {
+	if n < 0 {
+		return "−" + v.L.Number(-n)
+	}
+	return "+" + v.L.Number(n)
+}
+
 // more says how a number differs from that of the period before.
 func (v Report) more(now, then int64) string {
 	switch {
 	case v.Then.Expected == 0:
 		return v.T("report.no_before")
 	case now == then:
-		return v.T("report.same_as", "Before", v.before())
-	case now > then:
-		return v.T("report.more", "N", "+"+v.L.Number(now-then), "Before", v.before())
+		return v.T("report.same_as", "Before", v.Before())
 	}
-	return v.T("report.more", "N", "−"+v.L.Number(then-now), "Before", v.before())
+	return v.T("report.more", "N", v.signedNumber(now-then), "Before", v.Before())
 }
 
 // runsURL lists the fires that a number counts.
@@ -232,25 +288,18 @@ func took(p Page, c *model.Counter) string {
 	if n <= 0 {
 		return "–"
 	}
-	return p.L.Millis(c.Took.Quantile(0.5)) + " · " + p.L.Millis(c.Took.Quantile(worstPart(n)))
-}
-
-// worstPart is which part of the durations is called the long ones: from 20 runs on p95.
-func worstPart(n int64) float64 {
-	if n < 20 {
-		return 1
-	}
-	return 0.95
+	return p.L.Millis(c.Took.Quantile(0.5)) + " · " + p.L.Millis(c.Took.Quantile(model.LongPart(n)))
 }
 
 // slower says by how much the long runs are longer than before; "" = not worth a word.
-func slowerBy(p Page, now, then *model.Counter) (text, class string) {
+func slowerBy(p Page, now, then *model.Counter, u *model.Usual) (text, class string) {
 	a, b := now.Took.Total(), then.Took.Total()
 	if a < 3 || b < 3 {
 		return "", ""
 	}
-	x, y := float64(now.Took.Quantile(worstPart(a))), float64(then.Took.Quantile(worstPart(b)))
+	x, y := float64(now.Took.Quantile(model.LongPart(a))), float64(then.Took.Quantile(model.LongPart(b)))
 	switch {
+	case u != nil && !u.Long.Beyond(x):
 	case y > 0 && x/y >= 1.3:
 		return "↑ ×" + decimal(x/y), "worse"
 	case x > 0 && y/x >= 1.3:
@@ -293,12 +342,15 @@ func (v Report) rest() string {
 	return strings.Join(parts, v.T("report.comma"))
 }
 
-// comparison is the same day, week or month before, in one number.
+// comparison is what the period is compared with, in one number.
 func (v Report) comparison() string {
-	if v.Then.Rated() < 20 {
+	switch {
+	case v.Usual != nil && !v.Usual.Known() && v.Now.Expected > 0:
+		return v.T("report.no_usual_day", "Day", weekday(v.Page, v.First))
+	case v.Then.Rated() < 20:
 		return ""
 	}
-	return v.T("report.compared", "Before", v.before(), "Rate", rate(v.Page, v.Then))
+	return v.T("report.compared", "Before", v.Before(), "Rate", rate(v.Page, v.Then))
 }
 
 // recovery says what became of the incidents.

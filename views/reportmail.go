@@ -29,24 +29,28 @@ func (m ReportMail) Subject() string {
 	return m.Heading() + m.T("report.mail.colon") + strings.Join(parts, m.T("report.comma"))
 }
 
-// facts are the figures with those of the period before.
+// facts are the figures with those that they are compared with.
 func (m ReportMail) facts() (out []mailFact) {
 	for _, x := range []struct {
 		key       string
 		now, then int64
 		status    model.RunStatus
 		how       string
+		usual     func(*model.Usual) model.UsualFigure
 	}{
-		{"planned", m.Now.Expected, m.Then.Expected, model.RunsAll, ""}, {"succeeded", m.Now.Succeeded, m.Then.Succeeded, model.RunsSucceeded, ""},
-		{"rescued", m.Now.Rescued, m.Then.Rescued, "", model.HowRescued}, {"failed", m.Now.Failed, m.Then.Failed, model.RunsFailed, ""},
-		{"missed", m.Now.Missed, m.Then.Missed, model.RunsMissed, ""}, {"late", m.Now.Late, m.Then.Late, "", model.HowLate},
+		{"planned", m.Now.Expected, m.Then.Expected, model.RunsAll, "", func(u *model.Usual) model.UsualFigure { return u.Expected }}, {"succeeded", m.Now.Succeeded, m.Then.Succeeded, model.RunsSucceeded, "", func(u *model.Usual) model.UsualFigure { return u.Succeeded }},
+		{"rescued", m.Now.Rescued, m.Then.Rescued, "", model.HowRescued, func(u *model.Usual) model.UsualFigure { return u.Rescued }}, {"failed", m.Now.Failed, m.Then.Failed, model.RunsFailed, "", usualFailed},
+		{"missed", m.Now.Missed, m.Then.Missed, model.RunsMissed, "", usualMissed}, {"late", m.Now.Late, m.Then.Late, "", model.HowLate, func(u *model.Usual) model.UsualFigure { return u.Late }},
 	} {
 		f := mailFact{Name: m.T("report.x." + x.key), Value: m.L.Number(x.now), URL: m.runsURL(x.status, "", 0)}
 		if x.how != "" {
 			f.URL = m.howURL(x.how)
 		}
 		if m.Then.Expected > 0 {
-			f.Value += " (" + m.before() + m.T("report.mail.colon") + m.L.Number(x.then) + ")"
+			f.Value += " (" + m.Before() + m.T("report.mail.colon") + m.L.Number(x.then) + ")"
+		}
+		if m.Usual.Known() && m.Usual.Odd(x.usual(m.Usual), x.now) {
+			f.Value += " · " + m.T("report.odd")
 		}
 		out = append(out, f)
 	}

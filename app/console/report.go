@@ -54,7 +54,7 @@ func ReportView(ask jobs.ReportAsk, p jobs.ReportPage) views.Report {
 	v := views.Report{
 		Kind: string(p.Period.Kind), First: p.Period.First, Last: p.Period.Last, BeforeFirst: p.Before.First, BeforeLast: p.Before.Last,
 		Filter: views.ReportFilter{GroupID: ask.GroupID, Owner: ask.Owner, Tag: ask.Tag, List: string(ask.List)},
-		Groups: p.Groups, Owners: p.Owners, Tags: p.Tags, Now: p.Now, Then: p.Then, TrendUnit: p.TrendUnit, Trend: p.Trend,
+		Groups: p.Groups, Owners: p.Owners, Tags: p.Tags, Now: p.Now, Then: p.Then, Usual: p.Usual, TrendUnit: p.TrendUnit, Trend: p.Trend,
 		Heat: p.Heat, HeatFirst: p.HeatFirst, HeatLast: p.HeatLast, LinesOf: p.JobsOf, Ran: p.Ran, Quiet: p.Quiet, Incidents: p.Incidents, State: p.State,
 		Targets: p.Targets, Month: p.Month.First,
 	}
@@ -69,7 +69,7 @@ func ReportView(ask jobs.ReportAsk, p jobs.ReportPage) views.Report {
 			group = l.GroupID
 		}
 		v.Lines = append(v.Lines, views.ReportLine{
-			JobID: l.JobID, GroupID: group, Name: j.Name, Owner: j.Author, Unit: titles[group], Gone: j.GroupID == 0, Now: l.Now, Then: l.Then, Days: l.Days,
+			JobID: l.JobID, GroupID: group, Name: j.Name, Owner: j.Author, Unit: titles[group], Gone: j.GroupID == 0, Now: l.Now, Then: l.Then, Usual: l.Usual, Days: l.Days,
 		})
 	}
 	return v
@@ -128,7 +128,7 @@ func (c *Console) reportXLSX(r *request) error {
 	}
 	var out bytes.Buffer
 	err = report.WriteXLSX(&out, report.Book{
-		Report: p.Report, Title: v.Heading(), Sentence: v.Sentence(), Zone: r.loc.T("report.zone", "Zone", views.ZoneName(r.now.In(r.center))),
+		Report: p.Report, Title: v.Heading(), Sentence: v.Sentence(), Before: v.Before(), Zone: r.loc.T("report.zone", "Zone", views.ZoneName(r.now.In(r.center))),
 		Job: func(id int) (name, executor, owner string) {
 			l := lines[id]
 			return l.Title(v.Page), l.Unit, l.Owner
