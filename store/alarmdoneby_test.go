@@ -102,3 +102,35 @@ func openedTo(box *letterbox) (out []string) {
 	}
 	return out
 }
+
+// TestDoneWithAllShards: a broadcast is done when each of its shards has succeeded, at whatever
+// attempt.
+func TestDoneWithAllShards(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/,http://10.0.0.2:9999/")
+		j := storetest.Job(t, st, g.ID, func(j *model.Job) { j.Route = model.RouteBroadcast })
+		shard := func(key string, first int64) model.Run {
+			return storetest.Run(t, st, j, func(r *model.Run) {
+				r.Phase, r.PlannedMS, r.TriggerTime, r.ShardKey, r.FirstID = model.PhaseAccepted, t0.UnixMilli(), t0, key, first
+			})
+		}
+		done := func() bool {
+			ids, err := st.SucceededFrom(t.Context(), map[int]int64{j.ID: t0.UnixMilli()})
+			require.NoError(t, err)
+			return len(ids) > 0
+		}
+		one, two := shard("a", 0), shard("a", 0)
+		result(t, st, one, 200, t0.Add(time.Second))
+		require.False(t, done(), "the other goes on")
+		result(t, st, two, 500, t0.Add(time.Second))
+		require.False(t, done(), "the other has failed")
+		again := shard("a", two.ID)
+		require.False(t, done())
+		later := shard("b", 0)
+		shard("b", 0)
+		result(t, st, later, 200, t0.Add(time.Minute))
+		require.False(t, done(), "the shards of another fire do not help")
+		result(t, st, again, 200, t0.Add(time.Minute))
+		require.True(t, done(), "its retry has succeeded")
+	})
+}

@@ -93,8 +93,13 @@ func (s *Store) JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job,
 	return s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE (trigger_status = 1 OR schedule_type = 'NONE')`+where+` ORDER BY id`, args...)
 }
 
+// wholeSuccess leaves successes r, of shards only those of broadcasts that succeeded as a whole:
+// each shard at one of its attempts.
+const wholeSuccess = `r.handle_code = 200 AND (r.shard_key IS NULL OR NOT EXISTS
+	(SELECT 1 FROM xxl_job_log l WHERE l.shard_key = r.shard_key AND l.handle_code <> 200 AND ` + onePerFire + `))`
+
 // SucceededFrom gives those of the jobs that have a success that was planned at or after their
-// instant (epoch ms).
+// instant (epoch ms). A broadcast has succeeded when all its shards have.
 func (s *Store) SucceededFrom(ctx context.Context, from map[int]int64) ([]int, error) {
 	if len(from) == 0 {
 		return nil, nil
@@ -107,7 +112,7 @@ func (s *Store) SucceededFrom(ctx context.Context, from map[int]int64) ([]int, e
 	}
 	var out []int
 	err = chunks(slices.Sorted(maps.Keys(from)), 100, func(part []int) error {
-		const last = `SELECT * FROM (SELECT job_id FROM xxl_job_log WHERE job_id = ? AND id >= ? AND handle_code = 200 AND planned_time >= ? ORDER BY id DESC LIMIT 1) AS t`
+		const last = `SELECT * FROM (SELECT r.job_id FROM xxl_job_log r WHERE r.job_id = ? AND r.id >= ? AND r.planned_time >= ? AND ` + wholeSuccess + ` ORDER BY r.id DESC LIMIT 1) AS t`
 		var args []any
 		for _, id := range part {
 			args = append(args, id, ids[0]-streakSlack, from[id])
