@@ -19,6 +19,7 @@ type Outbox interface {
 	SentTo(ctx context.Context, channel, target string, since int64) (model.Sent, error)
 	FoldMessages(ctx context.Context, of []model.Message, now time.Time) (bool, error)
 	PostponeMessages(ctx context.Context, of []model.Message, until int64) error
+	HastenMessages(ctx context.Context, channel string, now, back, most int64) error
 }
 
 // Sender writes and sends one message. Its error may be a *Refused.
@@ -51,6 +52,8 @@ const (
 	digestEvery    = 10 * time.Minute
 	// What waited for longer than that is told in one message.
 	staleAfter = 10 * time.Minute
+	// longestWait is more than any time between two tries, but for those that the other side asks for.
+	longestWait = 20 * time.Minute
 )
 
 // Deliverer sends what is in the outbox. Any number of nodes may do it.
@@ -65,10 +68,15 @@ type Deliverer struct {
 	Now     func() time.Time
 	// Jitter spreads what is tried again.
 	Jitter func(time.Duration) time.Duration
+
+	last time.Time // what the clock said at the pass before
 }
 
 // Pass sends what is due.
 func (d *Deliverer) Pass(ctx context.Context, now time.Time) error {
+	if err := d.watchClock(ctx, now); err != nil {
+		return err
+	}
 	due, err := d.Outbox.DueMessages(ctx, d.Channel, now.UnixMilli(), mostDue)
 	if err != nil || len(due) == 0 {
 		return err
@@ -95,6 +103,24 @@ func (d *Deliverer) Pass(ctx context.Context, now time.Time) error {
 		ready = append(ready, some...)
 	}
 	return d.sendAll(ctx, ready)
+}
+
+// watchClock keeps messages from waiting longer than they are to when the clock is set back: it
+// said then when they are tried next. What a process finds when it starts may be of before that.
+func (d *Deliverer) watchClock(ctx context.Context, now time.Time) error {
+	back, most := d.last.UnixMilli()-now.UnixMilli(), giveUp.Milliseconds() // as people see it: times in the database are such
+	switch {
+	case d.last.IsZero():
+		back, most = 0, longestWait.Milliseconds()
+	case back <= 0:
+		d.last = now
+		return nil
+	}
+	err := d.Outbox.HastenMessages(ctx, d.Channel, now.UnixMilli(), back, most)
+	if err == nil {
+		d.last = now
+	}
+	return err
 }
 
 // Robots of chats refuse at full and half hours, when all schedulers of a company talk at once:
@@ -156,7 +182,7 @@ func (d *Deliverer) budget(ctx context.Context, now time.Time, list []model.Mess
 	if !stale && sent.Digests == 0 && sent.Single+len(fresh) <= singlesPerHour {
 		return append(ready, fresh...), nil
 	}
-	if next := sent.LastDigest + digestEvery.Milliseconds(); sent.LastDigest > 0 && now.UnixMilli() < next {
+	if next := min(sent.LastDigest, now.UnixMilli()) + digestEvery.Milliseconds(); sent.LastDigest > 0 && now.UnixMilli() < next {
 		return ready, d.Outbox.PostponeMessages(ctx, fresh, next)
 	}
 	if len(fresh) == 1 && sent.Digests == 0 {

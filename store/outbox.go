@@ -206,6 +206,19 @@ func (s *Store) PostponeMessages(ctx context.Context, of []model.Message, until 
 	})
 }
 
+// HastenMessages says of messages that wait, over a channel ("" = any), that they are tried so
+// many milliseconds earlier, and no later than most after now (epoch ms). What is only made
+// after now, as a clock that was set back says, and was never tried is due.
+func (s *Store) HastenMessages(ctx context.Context, channel string, now, back, most int64) error {
+	only, args := "", []any{now, now, back, now, now, back, now + most, now + most, back, model.OutboxWaiting, now}
+	if channel != "" {
+		only, args = ` AND channel = ?`, append(args, channel)
+	}
+	_, err := s.w.ExecContext(ctx, `UPDATE carillon_outbox SET next_at = CASE WHEN attempts = 0 AND made_at > ? THEN ?
+		WHEN next_at - ? < ? THEN ? WHEN next_at - ? > ? THEN ? ELSE next_at - ? END WHERE state = ? AND next_at > ?`+only, args...)
+	return err
+}
+
 // MessagesOf lists what was told of an incident, also what was folded, oldest first; of a
 // digest what is folded into it.
 func (s *Store) MessagesOf(ctx context.Context, incident int64, limit int) ([]model.Message, error) {
