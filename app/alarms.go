@@ -185,7 +185,7 @@ func (t *teller) alarm(ctx context.Context, m model.Message) (views.AlarmMail, e
 		limit, cancel := context.WithTimeout(ctx, tailWait)
 		a.LogTail = t.jobs.LogTail(limit, d.Run)
 		cancel()
-		if a.NoteHTML, err = console.Markdown(d.NoteText); err != nil {
+		if a.NoteHTML, err = console.Markdown(d.NoteText, fmt.Sprintf("%s/jobs/%d", t.base, d.JobID)); err != nil {
 			return a, err
 		}
 	} else {

@@ -3,11 +3,16 @@ package console
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	source "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/views"
@@ -15,9 +20,15 @@ import (
 
 // markdown makes HTML of what a person wrote: text, lists, tables and links. Pictures,
 // forms and HTML of their own are left out.
-func markdown(text string) (string, error) {
+func markdown(text string) (string, error) { return markdownFrom(text, nil) }
+
+// markdownFrom makes links absolute, as they are on a page; nil = they stay as they are.
+func markdownFrom(text string, page *url.URL) (string, error) {
 	var b bytes.Buffer
 	md := goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Table, extension.Strikethrough))
+	if page != nil {
+		md.Parser().AddOptions(parser.WithASTTransformers(util.Prioritized(absolute{page}, 1000)))
+	}
 	if err := md.Convert([]byte(text), &b); err != nil {
 		return "", err
 	}
@@ -32,8 +43,30 @@ func markdown(text string) (string, error) {
 	return string(p.SanitizeBytes(b.Bytes())), nil
 }
 
-// Markdown makes harmless HTML of what a person wrote for who is on call.
-func Markdown(text string) (string, error) { return markdown(text) }
+// absolute makes relative links absolute.
+type absolute struct{ page *url.URL }
+
+// Transform implements parser.ASTTransformer.
+func (a absolute) Transform(doc *ast.Document, _ source.Reader, _ parser.Context) {
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, is := n.(*ast.Link); is && entering {
+			if to, err := a.page.Parse(string(link.Destination)); err == nil { // else it is left out below
+				link.Destination = []byte(to.String())
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// Markdown makes harmless HTML of what a person wrote for who is on call. It is read elsewhere:
+// links lead where they lead on the page with the given address.
+func Markdown(text, page string) (string, error) {
+	from, err := url.Parse(page)
+	if err != nil {
+		return "", err
+	}
+	return markdownFrom(text, from)
+}
 
 func (c *Console) jobNoteForm(r *request) error {
 	j, err := c.pathJob(r, model.LevelOperate, "job.note")

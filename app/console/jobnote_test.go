@@ -40,6 +40,24 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// TestMarkdownReadElsewhere: in a mail links lead where they lead in the console, which may be
+// below a path.
+func TestMarkdownReadElsewhere(t *testing.T) {
+	for link, want := range map[string]string{
+		"/wiki/ledger": "https://c.example/wiki/ledger", "13": "https://c.example/base/jobs/13", "../runs?job=12": "https://c.example/base/runs?job=12", "#a": "https://c.example/base/jobs/12#a",
+		"//wiki.example/x": "https://wiki.example/x", "http://wiki.example/x": "http://wiki.example/x", "mailto:a@example.org": "mailto:a@example.org", "tel:4711": "tel:4711", "javascript:alert(1)": "",
+		"data:text/html,x": "",
+	} {
+		got, err := Markdown("[x]("+link+") and [y][1]\n\n[1]: "+link+"\n", "https://c.example/base/jobs/12")
+		assert.NoError(t, err)
+		if a := `<a href="` + want + `" rel="noreferrer">`; want == "" {
+			assert.Equal(t, "<p>x and y</p>\n", got, link)
+		} else {
+			assert.Equal(t, "<p>"+a+"x</a> and "+a+"y</a></p>\n", got, link)
+		}
+	}
+}
+
 func TestJobNote(t *testing.T) {
 	s := newSite(t).login("olga")
 	assert.Contains(t, testid(s.doc(s.get("/jobs/1039")), "job-note").Text(), "Nothing is noted yet")
