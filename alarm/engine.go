@@ -14,7 +14,6 @@ type Store interface {
 	AlarmsDue(ctx context.Context, now int64) (bool, error)
 	AlarmEvents(ctx context.Context, limit int) ([]model.AlarmEvent, error)
 	OpenIncidents(ctx context.Context, limit int) ([]model.Incident, error)
-	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
 	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
 	Nodes(ctx context.Context) ([]model.Node, error)
 	SilentGroups(ctx context.Context) ([]int, error)
@@ -109,7 +108,7 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 			return false, err
 		}
 	}
-	if w.Jobs, err = e.Store.JobsByID(ctx, jobsOf(w)); err != nil {
+	if w.Jobs, err = e.Store.JobsToWatch(ctx, jobsOf(w)); err != nil {
 		return false, err
 	}
 	if err := e.count(ctx, &w); err != nil {

@@ -114,7 +114,6 @@ func TestOldRunsThatStay(t *testing.T) {
 func (w *watched) AlarmsDue(context.Context, int64) (bool, error)                  { return false, nil }
 func (w *watched) AlarmEvents(context.Context, int) ([]model.AlarmEvent, error)    { return nil, nil }
 func (w *watched) OpenIncidents(context.Context, int) ([]model.Incident, error)    { return w.open, nil }
-func (w *watched) JobsByID(context.Context, []int) (map[int]model.Job, error)      { return nil, nil }
 func (w *watched) AlarmRules(context.Context) ([]model.AlarmRule, error)           { return w.rules, nil }
 func (w *watched) Nodes(context.Context) ([]model.Node, error)                     { return w.nodes, nil }
 func (w *watched) SilentGroups(context.Context) ([]int, error)                     { return nil, nil }

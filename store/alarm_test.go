@@ -401,3 +401,30 @@ func TestOutcomesAndDecisionsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestARuleOfATag holds for the jobs that have the tag: for what becomes of their runs, and for
+// what is watched.
+func TestARuleOfATag(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		g := storetest.Group(t, st, "app-one", "http://10.0.0.1:9999/")
+		_, err := st.SaveAlarmRule(t.Context(), model.AlarmRule{Name: "r", Scope: model.ScopeTag, Tag: "pay", AlarmSettings: model.AlarmSettings{Mails: []string{"pay@example.org"}, OverrunMinutes: 1, DoneBy: "01:00"}})
+		require.NoError(t, err)
+		box := &letterbox{}
+		o := newOffice(t, st, box, "one#1")
+		o.desk.Next = func(*model.Job, time.Time) (time.Time, bool) { return t0.Add(time.Minute), true }
+		for _, tags := range []string{"nightly,pay", "nightly"} {
+			add := func() model.Job {
+				return running(t, st, storetest.Job(t, st, g.ID, func(j *model.Job) {
+					j.Tags, j.ScheduleType, j.ScheduleConf, j.UpdateTime = tags, model.ScheduleCron, "0 1 0 * * ?", t0.Add(-time.Hour)
+				}), t0.Add(100*time.Hour))
+			}
+			end(t, st, add(), 500, "", t0)
+			storetest.Run(t, st, add(), func(r *model.Run) { r.Phase, r.PlannedMS = model.PhaseAccepted, t0.UnixMilli() })
+		}
+		write(t, st, `UPDATE xxl_job_info SET trigger_last_time = ?, update_time = ?`, t0.UnixMilli(), t0.Add(-time.Hour).Format("2006-01-02 15:04:05"))
+		o.tick(2 * time.Minute)
+		require.Equal(t, []string{"pay@example.org", "pay@example.org"}, openedTo(box), "one failed, one takes too long")
+		o.tick(time.Hour)
+		require.Len(t, openedTo(box), 4, "and neither was done by one o'clock")
+	})
+}

@@ -10,12 +10,15 @@ import (
 	"github.com/carillon-scheduler/carillon/model"
 )
 
-// JobsToWatch reads jobs without their sources; those that are missing or cannot be read are
-// left out.
+// JobsToWatch reads jobs without their sources and with their tags, by which rules find them;
+// those that are missing or cannot be read are left out.
 func (s *Store) JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error) {
 	out := make(map[int]model.Job, len(ids))
 	err := readable(ids, 500, func(part []int) error {
 		list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)
+		if err == nil {
+			err = s.addTags(ctx, s.r, list)
+		}
 		for _, j := range list {
 			out[j.ID] = j
 		}
@@ -79,7 +82,7 @@ func (s *Store) UsualDurations(ctx context.Context, jobs []int) (map[int]int64, 
 }
 
 // JobsOfRule gives the jobs that a rule is about, narrower rules apart: those that are on, and
-// those made on demand, without their sources.
+// those made on demand, without their sources and with their tags.
 func (s *Store) JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job, error) {
 	where, args := "", []any(nil)
 	switch r.Scope {
@@ -90,7 +93,11 @@ func (s *Store) JobsOfRule(ctx context.Context, r model.AlarmRule) ([]model.Job,
 	case model.ScopeJob:
 		where, args = ` AND id = ?`, []any{r.JobID}
 	}
-	return s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE (trigger_status = 1 OR schedule_type = 'NONE')`+where+` ORDER BY id`, args...)
+	list, err := s.queryJobs(ctx, s.r, false, `SELECT `+jobColumns+` FROM xxl_job_info WHERE (trigger_status = 1 OR schedule_type = 'NONE')`+where+` ORDER BY id`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, s.addTags(ctx, s.r, list)
 }
 
 // wholeSuccess leaves successes r, of shards only those of broadcasts that succeeded as a whole:
