@@ -18,6 +18,9 @@ func (p *pass) ruleOf(inc *model.Incident) model.AlarmRule {
 			return p.Rules.For(&job)
 		}
 	}
+	if r, is := p.latesRule(inc); is {
+		return r
+	}
 	if inc.GroupID != 0 {
 		return p.Rules.ForGroup(inc.GroupID)
 	}
@@ -53,7 +56,7 @@ func (p *pass) tell(inc *model.Incident) {
 	}
 	switch {
 	case inc.ToldMS == 0:
-		if p.grouped(inc) {
+		if p.grouped(inc) || p.lateTogether(inc) {
 			if inc.TellMS != 0 {
 				p.joined(inc, p.parentOf(inc))
 			}

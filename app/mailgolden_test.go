@@ -208,6 +208,10 @@ var scenes = map[string]func(p *press) model.Message{
 	"reminder-late":    func(p *press) model.Message { return p.late(model.StepReminder) },
 	"escalated-late":   func(p *press) model.Message { return p.late(model.StepEscalated) },
 	"ended-late":       func(p *press) model.Message { return p.late(model.StepEnded) },
+	"opened-lates":     func(p *press) model.Message { return p.lates(model.StepOpened) },
+	"reminder-lates":   func(p *press) model.Message { return p.lates(model.StepReminder) },
+	"escalated-lates":  func(p *press) model.Message { return p.lates(model.StepEscalated) },
+	"ended-lates":      func(p *press) model.Message { return p.lates(model.StepEnded) },
 	"opened-disk":      func(p *press) model.Message { return p.trouble("disk:a /var/lib/carillon", model.AlarmDiskFull, 93) },
 	"opened-slowdb":    func(p *press) model.Message { return p.trouble("slowdb", model.AlarmDatabaseSlow, 420) },
 	"opened-capacity":  func(p *press) model.Message { return p.trouble("capacity:a", model.AlarmOverCapacity, 12_345) },
@@ -348,6 +352,25 @@ func (p *press) late(step string) model.Message {
 			i.EndedMS = mailTime.UnixMilli()
 		}
 	}))
+}
+
+// lates are two jobs that wait since some minutes; the reader may know of both.
+func (p *press) lates(step string) model.Message {
+	g := storetest.Group(p.t, p.store, "billing", "http://10.1.2.3:9999/")
+	due := mailTime.Add(-11 * time.Minute).UnixMilli()
+	top := incident(model.WatchLates+":1/0", 0, g.ID, func(i *model.Incident) {
+		if i.Reason, i.OpenedMS = model.AlarmLate, due; step == model.StepEnded {
+			i.EndedMS = mailTime.UnixMilli()
+		}
+	})
+	d := model.AlarmDecision{Changed: []*model.Incident{top}, Parents: map[*model.Incident]*model.Incident{}}
+	for _, name := range executors[:2] {
+		j := p.job(g.ID, name, "")
+		x := incident(model.WatchedJob(model.WatchLate, j.ID), j.ID, g.ID, func(i *model.Incident) { i.Reason = model.AlarmLate })
+		d.Changed, d.Parents[x] = append(d.Changed, x), top
+	}
+	p.decide(d)
+	return p.put(model.Telling{Incident: top, Step: step, Targets: []model.TellTarget{{Channel: model.ChannelMail, Name: "oncall@example.org", JobIDs: []int{1, 2}}}})
 }
 
 // deadline is a job that had to be done an hour ago; one that is over was done four minutes ago.

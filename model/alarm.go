@@ -70,7 +70,7 @@ const (
 type Incident struct {
 	ID int64
 	// Subject is what it is about: "job:12", "executor:3", "database", "center", "node:a",
-	// "loop:a/plan", or one that is watched: "overrun:12". Of each subject one is open at a time.
+	// "loop:a/plan", or one that is watched: "overrun:12", "lates:3/7". Of each subject one is open at a time.
 	Subject  string
 	ParentID int64 // the incident that is its cause; 0 = none
 	JobID    int   // 0 = it is about no job

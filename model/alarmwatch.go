@@ -12,6 +12,7 @@ import (
 const (
 	WatchOverrun  = "overrun"  // a run of the job with this id goes on for too long
 	WatchLate     = "late"     // a fire of the job has not been sent although its time is over
+	WatchLates    = "lates"    // fires of many jobs of an executor: EXECUTOR/RULE
 	WatchDisk     = "disk"     // a folder of a node, whose name is before the space
 	WatchSlow     = "slowdb"   // the database
 	WatchCapacity = "capacity" // a node

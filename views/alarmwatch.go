@@ -15,6 +15,9 @@ func (m AlarmMail) watched() bool {
 // headKey finds the words of a step: those of the kind of trouble, else the common ones.
 func (m AlarmMail) headKey() string {
 	key, about := "alarm.head."+m.Step+".", m.about()
+	if about == model.WatchLates {
+		return key + about
+	}
 	if m.Step == model.StepOpened && m.L.Has(key+m.Incident.Reason) {
 		return key + m.Incident.Reason
 	}
