@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/playwright-community/playwright-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/scheduler/cron"
@@ -156,7 +155,7 @@ func TestCronHelper(t *testing.T) {
 // TestCronOfferWithoutJavaScript is a button that saves nothing.
 func TestCronOfferWithoutJavaScript(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t).someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	p := newWorld(t).someone(noScripts)
 	p.expectProblem("422")
 	p.doOpen("/jobs/new")
 	p.doFill("#name", "Five")

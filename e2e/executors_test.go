@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"testing"
-
-	"github.com/playwright-community/playwright-go"
 )
 
 // TestDrainAndPing: the line of an address answers its buttons at once, a toast takes a drain
@@ -34,7 +32,7 @@ func TestDrainAndPing(t *testing.T) {
 	p.doOpen("/jobs/" + job + "/edit")
 	p.verifyText("[data-testid=lacking-types]", "do not run: ")
 
-	plain := w.someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	plain := w.someone(noScripts)
 	plain.doOpen("/executors")
 	plain.doClick("[data-testid=ping]")
 	plain.verifyAt("/executors")

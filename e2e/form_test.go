@@ -116,7 +116,7 @@ func TestConflictWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.addJob("Shared", nil)
-	p := w.someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	p := w.someone(noScripts)
 	p.expectProblem("409")
 	p.doOpen("/jobs/" + id + "/edit")
 	w.api("updateJob", job("Theirs", map[string]any{"id": number(t, id), "executorParam": "theirs"}))

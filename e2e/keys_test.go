@@ -217,7 +217,7 @@ func TestAtThreeInTheMorning(t *testing.T) {
 	p.verifyText("h1 [data-testid=result]", "failed")
 
 	// The same without scripts.
-	plain := w.someone(phone, func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	plain := w.someone(phone, noScripts)
 	plain.doOpen("/runs/1")
 	plain.verifyText("[data-testid=run-message]", "line 17: want 5 columns")
 	plain.doClick("noscript a")
@@ -243,7 +243,7 @@ func TestTroubleWithoutJavaScript(t *testing.T) {
 		}
 	}
 	w.until("the run has failed", func() bool { return w.failedRuns() == 1 })
-	p := w.someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	p := w.someone(noScripts)
 	p.doOpen("/")
 	p.doClick("[data-testid=trouble-job]")
 	p.verifyAt("/jobs/1")

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 // pages is every page there is, in a world with a job and a run, both of id 1.
 var pages = []string{
 	"/", "/jobs", "/jobs/new", "/jobs/1", "/jobs/1/note", "/jobs/1/edit", "/jobs/1/run", "/jobs/1/delete", "/runs", "/runs/1", "/incidents", "/alarms", "/alarms/rules/new", "/alarms/rules/new?scope=default", "/alarms/channels/new",
-	"/executors", "/executors/new", "/executors/1/edit", "/executors/1/delete", "/users", "/users/new", "/users/1/edit", "/users/1/delete", "/users/1/sessions", "/users/sessions", "/audit", "/system", "/retention", "/retention/run", "/timeline", "/timeline?span=1h&by=address", "/timeline/load", "/profile", "/password", "/help", "/nowhere",
+	"/executors", "/executors/new", "/executors/1/edit", "/executors/1/delete", "/users", "/users/new", "/users/1/edit", "/users/1/delete", "/users/1/sessions", "/users/sessions", "/audit", "/system", "/retention", "/retention/run", "/timeline", "/timeline?span=1h&by=address", "/timeline/load", "/profile", "/password", "/help", "/reports", "/reports?kind=week", "/reports/mails", "/reports/mails/new", "/reports/targets", "/reports/targets/new", "/nowhere",
 }
 
 // longWorld has texts as long as they may be: they must not break a layout.
@@ -36,27 +37,27 @@ func TestEveryPage(t *testing.T) {
 	w := longWorld(t)
 	axe := readAxe(t)
 	look := func(p *person, path string) {
-		require.NoError(t, p.page.SetViewportSize(1280, 800))
+		require.NoError(t, p.page.EmulateMedia(playwright.PageEmulateMediaOptions{ColorScheme: playwright.ColorSchemeLight}))
 		resp := p.doOpen(path)
 		p.verifyPolicy(path, resp)
-		p.verifyNoOverflow(path)
-		p.verifyTablesFit(path)
+		p.verifyAttribute("html", "data-bs-theme", "light")
 		p.verifyAccessible(path, axe)
-		require.NoError(t, p.page.SetViewportSize(1024, 768))
-		p.verifyNoOverflow(path)
-		p.verifyTablesFit(path)
-		require.NoError(t, p.page.SetViewportSize(390, 844))
-		p.verifyNoOverflow(path)
-	}
-	for _, theme := range []*playwright.ColorScheme{playwright.ColorSchemeLight, playwright.ColorSchemeDark} {
-		visitor := w.visitor(scheme(theme))
-		look(visitor, "/login")
-		p := w.someone(scheme(theme))
-		p.expectProblem("404")
-		for _, path := range pages {
-			look(p, path)
-			p.verifyAttribute("html", "data-bs-theme", string(*theme))
+		for _, size := range [][2]int{{390, 844}, {1024, 768}, {1280, 800}} {
+			require.NoError(t, p.page.SetViewportSize(size[0], size[1]))
+			p.verifyNoOverflow(path)
+			if size[0] > 390 {
+				p.verifyTablesFit(path)
+			}
 		}
+		require.NoError(t, p.page.EmulateMedia(playwright.PageEmulateMediaOptions{ColorScheme: playwright.ColorSchemeDark}))
+		p.verifyAttribute("html", "data-bs-theme", "dark")
+		p.verifyColours(path+" in the dark", axe, "")
+	}
+	look(w.visitor(), "/login")
+	p := w.someone()
+	p.expectProblem("404")
+	for _, path := range pages {
+		look(p, path)
 	}
 }
 
@@ -136,10 +137,16 @@ func TestNothingMoves(t *testing.T) {
 		w.api("startJob", map[string]any{"id": number(t, id)})
 	}
 	w.until("many runs were made", func() bool { return strings.Count(w.text("/runs"), `data-testid="run-row"`) >= 30 })
+	type looked struct {
+		*person
+		at   string
+		seen map[string]bool // texts of the page: it is drawn anew several times
+	}
+	var all []looked // at the same time
 	for _, size := range [][2]int{{1280, 800}, {390, 844}} {
-		p := w.someone()
-		require.NoError(t, p.page.SetViewportSize(size[0], size[1]))
 		for _, path := range []string{"/", "/jobs", "/runs"} {
+			p := w.someone()
+			require.NoError(t, p.page.SetViewportSize(size[0], size[1]))
 			p.doOpen(path)
 			_, err := p.page.Evaluate(`() => {
 				window.shift = 0;
@@ -151,17 +158,23 @@ func TestNothingMoves(t *testing.T) {
 				})).observe({ type: "layout-shift" });
 			}`)
 			require.NoError(t, err)
-			seen := map[string]bool{} // texts of the panel: it is drawn anew several times
-			p.until("the page was drawn anew", func() bool {
-				seen[p.textOf("main")] = true
-				return len(seen) > 5
-			})
-			shift, err := p.page.Evaluate(`() => window.shift`)
-			require.NoError(t, err)
-			moved, err := p.page.Evaluate(`() => window.moved.slice(0, 6).join("; ")`)
-			require.NoError(t, err)
-			require.Less(t, asFloat(shift), 0.02, "%s at %d: %v", path, size[0], moved)
+			all = append(all, looked{p, fmt.Sprintf("%s at %d", path, size[0]), map[string]bool{}})
 		}
+	}
+	for _, l := range all {
+		l.until("the page was drawn anew: "+l.at, func() bool {
+			for _, l := range all {
+				l.seen[l.textOf("main")] = true
+			}
+			return len(l.seen) > 5
+		})
+	}
+	for _, l := range all {
+		shift, err := l.page.Evaluate(`() => window.shift`)
+		require.NoError(t, err)
+		moved, err := l.page.Evaluate(`() => window.moved.slice(0, 6).join("; ")`)
+		require.NoError(t, err)
+		require.Less(t, asFloat(shift), 0.02, "%s: %v", l.at, moved)
 	}
 }
 

@@ -244,7 +244,7 @@ func TestAttemptsAreFolded(t *testing.T) {
 	p.doClick("[data-testid=fold] >> nth=1")
 	p.verifyCount(row, 2)
 
-	plain := w.someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	plain := w.someone(noScripts)
 	plain.doOpen("/runs?job=" + id)
 	plain.verifyCount(row, 6)
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"testing"
 
-	"github.com/playwright-community/playwright-go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -11,7 +10,7 @@ import (
 // only live updates and the streaming of logs are missing.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t).visitor(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	p := newWorld(t).visitor(noScripts)
 
 	p.doOpen("/jobs/new")
 	p.doLogIn("admin", password)

@@ -70,6 +70,9 @@ func (w *world) someone(change ...func(*playwright.BrowserNewContextOptions)) *p
 	return p
 }
 
+// noScripts is a browser that runs no scripts.
+func noScripts(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) }
+
 func (p *person) problem(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

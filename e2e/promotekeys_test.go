@@ -102,7 +102,7 @@ func TestAnOperatorByKeyboard(t *testing.T) {
 	olga.verifyText(row+" [data-testid=job-status]", "stopped")
 	require.Equal(t, 403, olga.doOpen("/jobs/"+script+"/edit").Status())
 
-	plain := w.visitor(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	plain := w.visitor(noScripts)
 	plain.expectProblem("403")
 	plain.doOpen("/login?next=/jobs")
 	plain.doLogIn("olga", own)

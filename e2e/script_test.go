@@ -117,7 +117,7 @@ func TestScriptWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.addScript("echo one\n")
-	p := w.someone(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	p := w.someone(noScripts)
 	p.doOpen("/jobs/" + id + "/code")
 	p.verifyValue("#glue_source", "echo one\n")
 	p.doFill("#glue_source", "\n# first line is empty\necho </textarea> two\n")

@@ -151,7 +151,7 @@ func TestListsWithoutJavaScript(t *testing.T) {
 	w := newWorld(t)
 	w.addJob("One", map[string]any{"tags": "pay"})
 	w.addJob("Two", nil)
-	p := w.visitor(func(o *playwright.BrowserNewContextOptions) { o.JavaScriptEnabled = playwright.Bool(false) })
+	p := w.visitor(noScripts)
 	p.doOpen("/jobs?sort=id")
 	p.doLogIn("admin", password)
 	p.doClick("#job-1 [data-testid=star]")

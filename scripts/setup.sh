@@ -29,7 +29,7 @@ font() {
 packages=() reasons=()
 want() { packages+=("$1") reasons+=("$2"); }
 has mariadbd && any mariadb-install-db || want mariadb-server "MariaDB server 10.6 or newer (mariadbd, mariadb-install-db)"
-any chromium chromium-browser google-chrome google-chrome-stable || want chromium "Chromium or Chrome, on the PATH"
+any chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable || want chromium-headless-shell "Chromium or Chrome, on the PATH"
 font liberation arial helvetica dejavu || want fonts-liberation "a font for Latin text, such as Liberation"
 font wqy noto*cjk sourcehansans pingfang || want fonts-wqy-microhei "a font for Chinese text, such as WenQuanYi Micro Hei"
 has python3 || want python3 "Python 3"
@@ -40,6 +40,8 @@ if [ ${#packages[@]} -gt 0 ]; then
 		echo "setup: installing ${packages[*]}"
 		export DEBIAN_FRONTEND=noninteractive
 		apt-get update -qq
+		# Not every distribution has the shell of Chromium as a package.
+		apt-cache show chromium-headless-shell >/dev/null 2>&1 || packages=("${packages[@]/chromium-headless-shell/chromium}")
 		apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 	else
 		echo "setup: the tests need what this machine does not have:" >&2
