@@ -95,6 +95,7 @@ func TestRulesAndChannels(t *testing.T) {
 	p.doClick("#dialog button[type=submit]")
 	p.verifyCount("[data-testid=rule-row]", 1)
 	p.doClick("[data-testid=default-rule]")
+	p.doClick("[data-testid=fold-told] summary")
 	p.doFill("#remind", "60")
 	p.doClick(".form-actions button")
 	p.verifyText("[data-testid=rule-row]", "reminder every 1 h")

@@ -2,8 +2,8 @@ package jobs
 
 import (
 	"context"
-	"maps"
 	"crypto/rand"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"

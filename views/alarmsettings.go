@@ -1,6 +1,7 @@
 package views
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -174,6 +175,33 @@ func (v AlarmRuleForm) field(name string, f Field) Field {
 		f.Hint = v.T(key)
 	}
 	return f
+}
+
+// folds are the groups of options that most rules leave as they are.
+func (v AlarmRuleForm) folds() []fold {
+	n := func(name, key string) sum { return sum{Name: name, Text: v.T(key, "N", "%"), Skip: "0"} }
+	return []fold{
+		{"told", []string{"remind", "quiet_from", "quiet_to", "escalate", "escalate_to"}, []sum{
+			{Name: "remind", Text: v.T("alarms.sum.remind", "N", "%"), Zero: v.T("alarms.says.no_reminder")},
+			{Name: "quiet_from", Text: v.T("alarms.sum.quiet_from", "N", "%")}, {Name: "quiet_to", Text: v.T("alarms.sum.quiet_to", "N", "%")},
+			n("escalate", "alarms.sum.escalate")}},
+		{"watch", []string{"overrun", "overrun_times", "late", "done_by", "done_day"}, []sum{
+			n("overrun", "alarms.sum.overrun"), n("overrun_times", "alarms.sum.overrun_times"), n("late", "alarms.sum.late"),
+			{Name: "done_by", Text: v.T("alarms.sum.done_by", "N", "%")}}},
+		{"without", []string{"without"}, []sum{n("without", "alarms.sum.without")}},
+	}
+}
+
+// open reports whether a group must be seen: something in it is wrong.
+func (v AlarmRuleForm) open(f fold) bool {
+	return slices.ContainsFunc(f.Fields, func(name string) bool { return v.Errors[name] != "" })
+}
+
+// line says what is set in a group.
+func (v AlarmRuleForm) line(f fold) string {
+	values := maps.Clone(v.Values)
+	values["without"] = itoa(len(v.Without))
+	return f.line(v.Page, values, func(_, value string) string { return value })
 }
 
 func (v AlarmRuleForm) scopes() []Option {

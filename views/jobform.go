@@ -1,7 +1,6 @@
 package views
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -126,19 +125,6 @@ func (p Page) zoneChoices(chosen string) []Option {
 	return out
 }
 
-// fold is a group of options that most jobs leave as they are. Its line says what is set.
-type fold struct {
-	Name   string
-	Fields []string
-	Sums   []sum
-}
-
-// sum is how a field shows in the line of its group: % stands for its value, and with the
-// value Skip it does not show, nor while the number Needs is 0. form.js does the same
-// while somebody types.
-// With Zero a value of 0 shows as that.
-type sum struct{ Name, Text, Skip, Needs, Zero string }
-
 func (v JobForm) folds() []fold {
 	n := func(name, key string) sum { return sum{Name: name, Text: v.T(key, "N", "%"), Skip: "0"} }
 	as := func(name string) sum { return sum{Name: name, Text: "%"} }
@@ -166,38 +152,7 @@ func (v JobForm) open(f fold) bool {
 }
 
 // line says what is set in a group.
-func (v JobForm) line(f fold) string {
-	var parts []string
-	for _, s := range f.Sums {
-		value := strings.TrimSpace(v.Values[s.Name])
-		need := strings.TrimSpace(v.Values[s.Needs])
-		if value != "" && value != s.Skip && (s.Needs == "" || need != "" && need != "0") {
-			text := strings.ReplaceAll(s.Text, "%", v.shown(s.Name, value))
-			if value == "0" && s.Zero != "" {
-				text = s.Zero
-			}
-			parts = append(parts, text)
-		}
-	}
-	if len(parts) == 0 {
-		return v.T("form.sum_none")
-	}
-	return strings.Join(parts, " · ")
-}
-
-// sums is the same as data for the browser.
-func (f fold) sums() string {
-	all := make([][5]string, len(f.Sums))
-	for i, s := range f.Sums {
-		all[i] = [5]string{s.Name, s.Text, s.Skip, s.Needs, s.Zero}
-	}
-	return asJSON(all)
-}
-
-func asJSON(v any) string {
-	raw, _ := json.Marshal(v) // plain strings always marshal
-	return string(raw)
-}
+func (v JobForm) line(f fold) string { return f.line(v.Page, v.Values, v.shown) }
 
 // shown is the value of a field as people read it.
 func (v JobForm) shown(name, value string) string {

@@ -62,21 +62,16 @@ func (c *Console) ruleNew(r *request) error {
 	if r.QueryParam("scope") != model.ScopeDefault || !r.actor().Admin {
 		d.Scope = model.ScopeExecutor
 	}
-	return c.drawRule(r, http.StatusOK, ruleForm(d))
+	return c.drawRule(r, http.StatusOK, ruleForm(d, nil))
 }
 
-func ruleForm(d model.AlarmRule) views.AlarmRuleForm {
-	number := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
+// ruleForm is a stored rule in the form; names are those of jobs.
+func ruleForm(d model.AlarmRule, names map[int]string) views.AlarmRuleForm {
 	v := views.AlarmRuleForm{ID: d.ID, Without: d.Without, Values: map[string]string{
-		"name": d.Name, "scope": d.Scope, "executor": number(d.GroupID), "tag": d.Tag, "job": number(d.JobID), "mails": strings.Join(d.Mails, "\n"),
-		"language": d.Language, "zone": d.Zone, "severity": string(d.Severity), "in_a_row": number(max(1, d.InARow)), "remind": strconv.Itoa(d.RemindMinutes),
-		"overrun": number(d.OverrunMinutes), "overrun_times": number(d.OverrunTimes), "late": number(d.LateMinutes), "done_by": d.DoneBy, "out_of": number(d.OutOf),
-		"quiet_from": d.QuietFrom, "quiet_to": d.QuietTo, "escalate": number(d.EscalateMinutes), "escalate_to": strings.Join(d.EscalateTo, "\n"),
+		"name": d.Name, "scope": d.Scope, "executor": shownNumber(d.GroupID), "tag": d.Tag, "job": shownJob(d.JobID, names[d.JobID]), "mails": strings.Join(d.Mails, "\n"),
+		"language": d.Language, "zone": d.Zone, "severity": string(d.Severity), "in_a_row": shownNumber(max(1, d.InARow)), "remind": strconv.Itoa(d.RemindMinutes),
+		"overrun": shownNumber(d.OverrunMinutes), "overrun_times": shownNumber(d.OverrunTimes), "late": shownNumber(d.LateMinutes), "done_by": d.DoneBy, "out_of": shownNumber(d.OutOf),
+		"quiet_from": d.QuietFrom, "quiet_to": d.QuietTo, "escalate": shownNumber(d.EscalateMinutes), "escalate_to": strings.Join(d.EscalateTo, "\n"),
 	}}
 	if d.Off {
 		v.Values["off"] = "1"
@@ -105,7 +100,11 @@ func (c *Console) ruleEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	return c.drawRule(r, http.StatusOK, ruleForm(d))
+	set, err := c.svc.AlarmSettings(r.Request().Context(), r.actor())
+	if err != nil {
+		return err
+	}
+	return c.drawRule(r, http.StatusOK, ruleForm(d, set.JobNames))
 }
 
 func (c *Console) drawRule(r *request, status int, v views.AlarmRuleForm) error {
@@ -123,15 +122,13 @@ func (c *Console) drawRule(r *request, status int, v views.AlarmRuleForm) error 
 
 // ruleSave binds the form, saves, and draws it again when something is wrong.
 func (c *Console) ruleSave(r *request) error {
-	v := views.AlarmRuleForm{Values: map[string]string{}, Errors: map[string]string{}}
+	t := r.readForm(ruleFields...)
+	v := views.AlarmRuleForm{Values: t.Values, Errors: t.Errors}
 	if r.Param("id") != "" {
 		var err error
 		if v.ID, err = r.jobID(); err != nil {
 			return err
 		}
-	}
-	for _, name := range ruleFields {
-		v.Values[name] = r.FormValue(name)
 	}
 	form, err := r.FormParams()
 	if err != nil {
@@ -139,28 +136,19 @@ func (c *Console) ruleSave(r *request) error {
 	}
 	v.Chosen, v.Without, v.DoneDays = form["channel"], form["without"], form["done_day"]
 	d := model.AlarmRule{ID: v.ID, Name: v.Values["name"], Scope: v.Values["scope"], Tag: v.Values["tag"]}
-	number := func(field string) int {
-		text := strings.TrimSpace(v.Values[field])
-		if text == "" {
-			return 0
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			v.Errors[field] = r.loc.T("field.number")
-		}
-		return n
-	}
 	switch d.Scope {
 	case model.ScopeExecutor:
-		d.GroupID = number("executor")
+		d.GroupID = t.number("executor")
 	case model.ScopeJob:
-		d.JobID = number("job")
+		if d.JobID, err = t.job(c, "job"); err != nil {
+			return err
+		}
 	}
 	d.AlarmSettings = model.AlarmSettings{
-		Off: v.Values["off"] != "", Without: v.Without, InARow: number("in_a_row"), RemindMinutes: number("remind"), Severity: model.Severity(v.Values["severity"]),
+		Off: t.set("off"), Without: v.Without, InARow: t.number("in_a_row"), RemindMinutes: t.number("remind"), Severity: model.Severity(v.Values["severity"]),
 		QuietFrom: v.Values["quiet_from"], QuietTo: v.Values["quiet_to"], Zone: v.Values["zone"], Language: v.Values["language"],
-		Mails: addresses(v.Values["mails"]), EscalateMinutes: number("escalate"), EscalateTo: addresses(v.Values["escalate_to"]),
-		OverrunMinutes: number("overrun"), OverrunTimes: number("overrun_times"), LateMinutes: number("late"), DoneBy: v.Values["done_by"], OutOf: number("out_of"), EachAttempt: v.Values["each_attempt"] != "", Discarded: v.Values["discarded"] != "",
+		Mails: addresses(v.Values["mails"]), EscalateMinutes: t.number("escalate"), EscalateTo: addresses(v.Values["escalate_to"]),
+		OverrunMinutes: t.number("overrun"), OverrunTimes: t.number("overrun_times"), LateMinutes: t.number("late"), DoneBy: v.Values["done_by"], OutOf: t.number("out_of"), EachAttempt: t.set("each_attempt"), Discarded: t.set("discarded"),
 	}
 	for _, text := range v.DoneDays {
 		day, err := strconv.Atoi(text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -594,4 +595,12 @@ func (f *fake) DeleteMany(_ context.Context, _ model.Actor, ids []int) ([]jobs.B
 
 func (f *fake) EachRun(_ context.Context, _ model.Actor, ids []int64, op jobs.RunsOp) ([]jobs.BatchItem, error) {
 	return []jobs.BatchItem{{ID: ids[0], Name: "x", Changed: true, NewID: 77}}, f.note("%s %v", op, ids)
+}
+
+func (f *fake) JobNamed(_ context.Context, _ model.Actor, text string) (int, error) {
+	head, _, _ := strings.Cut(text, " · ")
+	if id, err := strconv.Atoi(head); text == "" || err == nil {
+		return id, nil
+	}
+	return 0, model.Errf(model.CodeNotFound, "field.job_none")
 }

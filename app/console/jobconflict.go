@@ -129,13 +129,20 @@ func (c *Console) jobHandlers(r *request) error {
 
 // jobPick finds jobs by name for the children of another.
 func (c *Console) jobPick(r *request) error {
+	options := r.QueryParams().Has("job") // the suggestions of a field for one job
 	text := searchText(r.QueryParam("q"))
+	if options {
+		text = searchText(r.QueryParam("job"))
+	}
 	if text == "" {
 		return r.HTML(http.StatusOK, "")
 	}
 	found, err := c.svc.Search(r.Request().Context(), r.actor(), text)
 	if err != nil {
 		return err
+	}
+	if options {
+		return r.render(http.StatusOK, views.JobOptions(append(found.Marked, found.Jobs...)))
 	}
 	return r.render(http.StatusOK, views.FoundJobs(r.page("jobs", ""), append(found.Marked, found.Jobs...)))
 }

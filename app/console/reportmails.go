@@ -51,15 +51,9 @@ func (c *Console) reportMailEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	number := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
 	v := views.ReportMailForm{ID: id, Values: map[string]string{
-		"name": m.Name, "kind": m.Kind, "at": m.At, "weekday": number(max(1, m.Weekday)), "month_day": number(max(1, m.MonthDay)), "zone": m.Zone, "language": m.Language,
-		"to": strings.Join(m.To, "\n"), "executor": number(m.GroupID), "owner": m.Owner, "tag": m.Tag,
+		"name": m.Name, "kind": m.Kind, "at": m.At, "weekday": shownNumber(max(1, m.Weekday)), "month_day": shownNumber(max(1, m.MonthDay)), "zone": m.Zone, "language": m.Language,
+		"to": strings.Join(m.To, "\n"), "executor": shownNumber(m.GroupID), "owner": m.Owner, "tag": m.Tag,
 	}}
 	for name, is := range map[string]bool{"only_trouble": m.OnlyTrouble, "off": m.Off} {
 		if is {
@@ -71,30 +65,17 @@ func (c *Console) reportMailEdit(r *request) error {
 
 // reportMailSave binds the form, saves, and draws it again when something is wrong.
 func (c *Console) reportMailSave(r *request) error {
-	v := views.ReportMailForm{Values: map[string]string{}, Errors: map[string]string{}}
+	f := r.readForm("name", "kind", "at", "weekday", "month_day", "zone", "language", "to", "executor", "owner", "tag", "only_trouble", "off")
+	v := views.ReportMailForm{Values: f.Values, Errors: f.Errors}
 	if r.Param("id") != "" {
 		var err error
 		if v.ID, err = r.jobID(); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"name", "kind", "at", "weekday", "month_day", "zone", "language", "to", "executor", "owner", "tag", "only_trouble", "off"} {
-		v.Values[name] = r.FormValue(name)
-	}
-	number := func(field string) int {
-		text := strings.TrimSpace(v.Values[field])
-		if text == "" {
-			return 0
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			v.Errors[field] = r.loc.T("field.number")
-		}
-		return n
-	}
 	m := model.ReportMail{ID: v.ID, Name: v.Values["name"], ReportMailSettings: model.ReportMailSettings{
-		Kind: v.Values["kind"], At: v.Values["at"], Weekday: number("weekday"), MonthDay: number("month_day"), Zone: v.Values["zone"], Language: v.Values["language"],
-		To: addresses(v.Values["to"]), GroupID: number("executor"), Owner: v.Values["owner"], Tag: v.Values["tag"], OnlyTrouble: v.Values["only_trouble"] != "", Off: v.Values["off"] != "",
+		Kind: v.Values["kind"], At: v.Values["at"], Weekday: f.number("weekday"), MonthDay: f.number("month_day"), Zone: v.Values["zone"], Language: v.Values["language"],
+		To: addresses(v.Values["to"]), GroupID: f.number("executor"), Owner: v.Values["owner"], Tag: v.Values["tag"], OnlyTrouble: f.set("only_trouble"), Off: f.set("off"),
 	}}
 	if len(v.Errors) == 0 {
 		err := c.svc.SaveReportMail(r.Request().Context(), r.actor(), m)

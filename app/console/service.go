@@ -125,6 +125,7 @@ type Service interface {
 	System(ctx context.Context, actor model.Actor) (model.System, error)
 
 	Search(ctx context.Context, actor model.Actor, text string) (jobs.Found, error)
+	JobNamed(ctx context.Context, actor model.Actor, text string) (int, error)
 	Dashboard(ctx context.Context, actor model.Actor, days model.DayRange) (jobs.Dashboard, error)
 	Now() time.Time // in the center's zone
 }

@@ -50,14 +50,18 @@ func (c *Console) targetEdit(r *request) error {
 	if err != nil {
 		return err
 	}
-	number := func(n int) string {
-		if n == 0 {
-			return ""
+	all, err := c.svc.Targets(r.Request().Context(), r.actor()) // has the names of their jobs
+	if err != nil {
+		return err
+	}
+	var name string
+	for _, one := range all.List {
+		if one.ID == id && t.JobID > 0 {
+			name = one.Of
 		}
-		return strconv.Itoa(n)
 	}
 	v := views.TargetForm{ID: id, Values: map[string]string{
-		"name": t.Name, "scope": t.Scope, "job": number(t.JobID), "tag": t.Tag, "executor": number(t.GroupID), "goal": model.GoalText(t.Goal), "by": t.By,
+		"name": t.Name, "scope": t.Scope, "job": shownJob(t.JobID, name), "tag": t.Tag, "executor": shownNumber(t.GroupID), "goal": model.GoalText(t.Goal), "by": t.By,
 	}}
 	if t.Off {
 		v.Values["off"] = "1"
@@ -67,28 +71,27 @@ func (c *Console) targetEdit(r *request) error {
 
 // targetSave binds the form, saves, and draws it again when something is wrong.
 func (c *Console) targetSave(r *request) error {
-	v := views.TargetForm{Values: map[string]string{}, Errors: map[string]string{}}
+	f := r.readForm("name", "scope", "job", "tag", "executor", "goal", "by", "off")
+	v := views.TargetForm{Values: f.Values, Errors: f.Errors}
 	if r.Param("id") != "" {
 		var err error
 		if v.ID, err = r.jobID(); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"name", "scope", "job", "tag", "executor", "goal", "by", "off"} {
-		v.Values[name] = r.FormValue(name)
-	}
-	number := func(field string) int {
-		text := strings.TrimSpace(v.Values[field])
-		n, err := strconv.Atoi(text)
-		if err != nil && text != "" && v.Values["scope"] == field {
-			v.Errors[field] = r.loc.T("field.number")
-		}
-		return n
-	}
 	goal, _ := model.ParseGoal(v.Values["goal"]) // 0 is refused
 	t := model.Target{ID: v.ID, Name: v.Values["name"], TargetSettings: model.TargetSettings{
-		Scope: v.Values["scope"], JobID: number("job"), Tag: v.Values["tag"], GroupID: number("executor"), Goal: goal, By: strings.TrimSpace(v.Values["by"]), Off: v.Values["off"] != "",
+		Scope: v.Values["scope"], Tag: v.Values["tag"], Goal: goal, By: strings.TrimSpace(v.Values["by"]), Off: f.set("off"),
 	}}
+	switch t.Scope {
+	case model.ScopeExecutor:
+		t.GroupID = f.number("executor")
+	case model.ScopeJob:
+		var err error
+		if t.JobID, err = f.job(c, "job"); err != nil {
+			return err
+		}
+	}
 	if len(v.Errors) == 0 {
 		err := c.svc.SaveTarget(r.Request().Context(), r.actor(), t)
 		if model.CodeOf(err) != model.CodeInvalid {

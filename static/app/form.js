@@ -1,30 +1,8 @@
-// The job form: lines that say what is set in folded groups, hints of the chosen option,
-// children as chips, and the choice in a conflict. All of it works without, by number and
+// The job form: hints of the chosen option, children as chips, and the choice in a conflict. All of it works without, by number and
 // by list.
 
 const form = /** @type {HTMLFormElement} */ (document.querySelector("[data-testid=job-form]"));
 const field = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
-
-// --- folded groups ---------------------------------------------------------------
-
-/** said is what a field says in the line of its group. */
-function said([name, text, skip, needs, zero]) {
-  if (needs && !Number(field(needs)?.value)) return "";
-  const control = field(name);
-  const value = control?.value.trim() ?? "";
-  if (value === "" || value === skip) return "";
-  if (value === "0" && zero) return zero;
-  const chips = form.querySelectorAll(`[data-chips="${name}"] .chip`);
-  const shown = chips.length ? [...chips].map((c) => c.dataset.name ?? c.textContent).join(", ") : control.selectedOptions ? control.selectedOptions[0].text : value;
-  return text.replace("%", shown);
-}
-
-function lines() {
-  for (const fold of form.querySelectorAll("[data-sums]")) {
-    const parts = JSON.parse(fold.dataset.sums).map(said).filter(Boolean);
-    fold.querySelector(".fold-line").textContent = parts.join(" · ") || fold.parentElement.dataset.none;
-  }
-}
 
 // --- hints -----------------------------------------------------------------------
 
@@ -120,10 +98,6 @@ for (const row of form.querySelectorAll("[data-take]")) {
   control.addEventListener("input", typed);
   control.addEventListener("change", typed);
 }
-
-form.addEventListener("input", lines);
-form.addEventListener("change", lines);
-lines();
 
 // Tags that other jobs have are added by a click.
 for (const box of document.querySelectorAll("[data-tags]")) {
