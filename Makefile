@@ -28,7 +28,7 @@ setup: ## get what the tests need (MariaDB, Chromium, npm and Python packages in
 test: setup verify ## everything: setup, verify, all tests with MariaDB, browser and foreign executors
 	@go build -o .tools/testsum ./scripts/testsum
 	@{ rc=0; go test -json -count=1 $(UNIT) || rc=1; \
-	   go test -json -count=1 -timeout=15m ./e2e || rc=1; \
+	   go test -json -count=1 -timeout=15m -parallel=3 ./e2e || rc=1; \
 	   go test -json -count=1 -p=1 -timeout=15m ./e2e/crash ./e2e/interop ./bench || rc=1; \
 	   exit $$rc; } | .tools/testsum
 

@@ -14,8 +14,9 @@ import (
 
 // TestMailPictures draws the mails of app/testdata/mails as Chromium shows them. make
 // screenshots takes the two of the documents; with CARILLON_PICTURES it draws each in English
-// and Chinese, wide and as on a telephone, light and dark.
+// and Chinese, wide and as on a telephone, light and dark, and on paper.
 func TestMailPictures(t *testing.T) {
+	const paper = 800 // px wide
 	draw := func(mail, to string, width int, dark bool) {
 		html, err := os.ReadFile("../app/testdata/mails/" + mail + ".html")
 		require.NoError(t, err)
@@ -28,6 +29,9 @@ func TestMailPictures(t *testing.T) {
 		p, err := ctx.NewPage()
 		require.NoError(t, err)
 		require.NoError(t, p.SetContent(string(html)))
+		if width == paper {
+			require.NoError(t, p.EmulateMedia(playwright.PageEmulateMediaOptions{Media: playwright.MediaPrint}))
+		}
 		_, err = p.Screenshot(playwright.PageScreenshotOptions{Path: playwright.String(to), FullPage: playwright.Bool(true)})
 		require.NoError(t, err)
 		require.NoError(t, ctx.Close())
@@ -35,6 +39,7 @@ func TestMailPictures(t *testing.T) {
 	if dir := os.Getenv("CARILLON_SCREENSHOTS"); dir != "" {
 		draw("opened-plain.en", filepath.Join(dir, "mail.png"), 660, false)
 		draw("opened-plain.zh-Hans", filepath.Join(dir, "mail-phone.png"), 390, true)
+		draw("opened-plain.en", filepath.Join(dir, "mail-print.png"), paper, true) // by somebody who likes the dark
 	}
 	dir := os.Getenv("CARILLON_PICTURES")
 	if dir == "" {
@@ -50,5 +55,6 @@ func TestMailPictures(t *testing.T) {
 		}
 		draw(mail, filepath.Join(dir, mail+".600.light.png"), 660, false)
 		draw(mail, filepath.Join(dir, mail+".390.dark.png"), 390, true)
+		draw(mail, filepath.Join(dir, mail+".print.png"), paper, true)
 	}
 }
