@@ -111,6 +111,7 @@ func TestOldRunsThatStay(t *testing.T) {
 	require.Equal(t, []string{"ended retention"}, w.pass(t))
 }
 
+func (w *watched) JobsToWatch(context.Context, []int) (map[int]model.Job, error)   { return nil, nil }
 func (w *watched) AlarmsDue(context.Context, int64) (bool, error)                  { return false, nil }
 func (w *watched) AlarmEvents(context.Context, int) ([]model.AlarmEvent, error)    { return nil, nil }
 func (w *watched) OpenIncidents(context.Context, int) ([]model.Incident, error)    { return w.open, nil }

@@ -19,6 +19,7 @@ type ReportAsk struct {
 	Owner, Tag    string
 	List          report.List
 	Length        int // jobs that are named; 0 = as many as a page has
+	NoTargets     bool
 }
 
 // ReportPage is a report with the names that belong to it.
@@ -30,7 +31,7 @@ type ReportPage struct {
 	Tags   []string
 	Zone   *time.Location // of the days
 	// Targets are how those that belong to the report stand in the month of its last day,
-	// the worst first; a table has none.
+	// the worst first.
 	Targets []model.TargetResult
 	Month   report.Period
 }
@@ -62,7 +63,7 @@ func (s *Service) Report(ctx context.Context, actor model.Actor, in ReportAsk) (
 	if p.Tags, err = s.store.Tags(ctx, groups, mostReportTags); err != nil {
 		return p, err
 	}
-	if p.Owners, err = s.store.Owners(ctx, groups, mostReportTags); err != nil || in.Length > 0 {
+	if p.Owners, err = s.store.Owners(ctx, groups, mostReportTags); err != nil || in.NoTargets {
 		return p, err
 	}
 	p.Month = report.NewPeriod(report.Month, p.Period.Until(s.Now()).Last.Format(time.DateOnly), "", "", s.Now())

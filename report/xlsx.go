@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/xuri/excelize/v2"
@@ -19,6 +20,11 @@ type Book struct {
 	Before string
 	// Job gives name, executor and owner of a job.
 	Job func(id int) (name, executor, owner string)
+	// Targets are how targets stand in Month; without any there is no sheet of them. About names
+	// what one is about.
+	Targets []model.TargetResult
+	Month   Period
+	About   func(model.TargetResult) string
 	// Reason says a reason in words.
 	Reason func(code string) string
 	// T gives a text by its key.
@@ -32,7 +38,7 @@ const cellLimit = 32_767
 type column struct {
 	key   string
 	width float64
-	style string // "", count, percent, took or date
+	style string // "", count, percent, finer, took or date
 }
 
 // WriteXLSX writes a report as a workbook: a summary, its days, its jobs and what the
@@ -45,8 +51,14 @@ func WriteXLSX(w io.Writer, b Book) error {
 	if err != nil {
 		return err
 	}
-	for i, write := range []func(*sheet) error{b.summary, b.days, b.jobs, b.definitions} {
-		key := []string{"summary", "days", "jobs", "definitions"}[i]
+	for i, part := range []struct {
+		key   string
+		write func(*sheet) error
+	}{{"summary", b.summary}, {"days", b.days}, {"jobs", b.jobs}, {"targets", b.targets}, {"definitions", b.definitions}} {
+		key := part.key
+		if key == "targets" && len(b.Targets) == 0 {
+			continue
+		}
 		name := b.T("report.sheet." + key)
 		if i == 0 {
 			err = f.SetSheetName("Sheet1", name)
@@ -60,7 +72,7 @@ func WriteXLSX(w io.Writer, b Book) error {
 		if err != nil {
 			return err
 		}
-		if err := write(&sheet{stream: stream, styles: styles, t: b.T}); err != nil {
+		if err := part.write(&sheet{stream: stream, styles: styles, t: b.T}); err != nil {
 			return fmt.Errorf("sheet %s: %w", key, err)
 		}
 		if err := stream.Flush(); err != nil {
@@ -76,7 +88,7 @@ func newStyles(f *excelize.File) (styles, error) {
 	text := func(format string) *excelize.Style { return &excelize.Style{CustomNumFmt: &format} }
 	out := styles{}
 	for name, style := range map[string]*excelize.Style{
-		"head": {Font: &excelize.Font{Bold: true}}, "count": text("#,##0"), "percent": text("0.00%"), "took": text("[h]:mm:ss.000"), "date": text("yyyy-mm-dd"),
+		"head": {Font: &excelize.Font{Bold: true}}, "count": text("#,##0"), "percent": text("0.00%"), "finer": text("0.###%"), "took": text("[h]:mm:ss.000"), "date": text("yyyy-mm-dd"),
 		"wrap": {Alignment: &excelize.Alignment{WrapText: true, Vertical: "top"}},
 	} {
 		id, err := f.NewStyle(style)
@@ -237,6 +249,29 @@ func (b Book) jobs(s *sheet) error {
 		err := s.line(fmt.Sprint(l.JobID), name, executor, owner, c.Expected, c.Succeeded, c.Rescued, c.Failed, c.Missed, c.Excused, c.Open(), c.Late,
 			share(c.Succeeded, c.Rated()), share(l.Then.Succeeded, l.Then.Rated()), took(average), took(c.Took.Quantile(0.5)), took(c.Took.Quantile(0.95)), took(l.Then.Took.Quantile(0.95)))
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// targets writes how each target stands: what it asks for, and what may still be lost. What was
+// lost of nothing has no share.
+func (b Book) targets(s *sheet) error {
+	if err := s.head(column{"target.col.name", 30, ""}, column{"target.about", 30, ""}, column{"report.x.month", 12, "date"}, column{"target.col.goal", 11, "finer"}, column{"target.field.by", 12, ""},
+		column{"target.x.rated", 14, "count"}, column{"target.x.good", 14, "count"}, column{"target.col.lost", 12, "count"}, column{"target.col.reached", 12, "finer"},
+		column{"target.col.left", 16, "count"}, column{"target.x.burn", 16, "percent"}); err != nil {
+		return err
+	}
+	for _, t := range b.Targets {
+		var left, burn any
+		if t.Rated > 0 {
+			left = t.Left()
+			if part := t.Burn(); !math.IsInf(part, 0) {
+				burn = part
+			}
+		}
+		if err := s.line(t.Name, b.About(t), b.Month.First, float64(t.Goal)/model.GoalWhole, t.By, t.Rated, t.Good, t.Lost(), share(t.Good, t.Rated), left, burn); err != nil {
 			return err
 		}
 	}

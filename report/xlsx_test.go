@@ -62,14 +62,20 @@ func TestABookIsReadByAForeignLibrary(t *testing.T) {
 	}
 	var out bytes.Buffer
 	require.NoError(t, report.WriteXLSX(&out, report.Book{
-		Report: r, Title: "=Daily report", Sentence: "980 of 998", Zone: "UTC",
+		Report: r, Title: "=Daily report", Sentence: "980 of 998", Zone: "UTC", Before: "a usual Friday", Month: report.NewPeriod(report.Month, "2026-11-20", "", "", day(t, "2026-11-22")),
+		Targets: []model.TargetResult{
+			{Target: model.Target{Name: "=HYPERLINK(1)", TargetSettings: model.TargetSettings{Goal: 99_500}}, TargetSum: model.TargetSum{Rated: 1000, Good: 992}},
+			{Target: model.Target{Name: "Settled", TargetSettings: model.TargetSettings{Goal: model.GoalWhole, By: "06:00"}}, TargetSum: model.TargetSum{Rated: 20, Good: 19}},
+			{Target: model.Target{Name: "New", TargetSettings: model.TargetSettings{Goal: 99_999}}},
+		},
+		About:  func(model.TargetResult) string { return "Job =x" },
 		Job:    func(id int) (name, executor, owner string) { return names[id-1], "billing", "=cmd()" },
 		Reason: func(code string) string { return code }, T: func(key string, _ ...any) string {
 			return strings.ReplaceAll(strings.TrimPrefix(key, "report."), ".", " ")
 		},
 	}))
 	book := readBook(t, out.Bytes())
-	require.Len(t, book, 4)
+	require.Len(t, book, 5)
 	jobs := book["sheet jobs"]
 	require.Equal(t, "A2", jobs.Frozen)
 	require.Len(t, jobs.Rows, 1+len(names))
@@ -96,5 +102,29 @@ func TestABookIsReadByAForeignLibrary(t *testing.T) {
 	summary := book["sheet summary"].Rows
 	require.Equal(t, "=Daily report", summary[0][0].V)
 	require.Equal(t, "s", summary[0][0].T)
+	require.Equal(t, "a usual Friday", summary[3][2].V)
 	require.NotEmpty(t, book["sheet definitions"].Rows)
+	targets := book["sheet targets"]
+	require.Equal(t, "A2", targets.Frozen)
+	require.Len(t, targets.Rows, 4)
+	row := targets.Rows[1]
+	for i, want := range []any{"=HYPERLINK(1)", "Job =x", "2026-11-01T00:00:00", 0.995, nil, 1000.0, 992.0, 8.0, 0.992, -3.0, 1.6} {
+		switch {
+		case i == 4:
+			require.Contains(t, []any{nil, ""}, row[i].V)
+		case i == 3 || i > 7:
+			require.InDelta(t, want, row[i].V, 1e-9, i)
+		default:
+			require.Equal(t, want, row[i].V, i)
+		}
+	}
+	require.Equal(t, "s", row[0].T)
+	require.Equal(t, "d", row[2].T)
+	require.Equal(t, "0.###%", row[3].F)
+	require.Equal(t, "06:00", targets.Rows[2][4].V)
+	require.EqualValues(t, -1, targets.Rows[2][9].V)
+	require.Nil(t, targets.Rows[2][10].V, "endless")
+	for _, empty := range []int{8, 9, 10} {
+		require.Nil(t, targets.Rows[3][empty].V, "there was nothing")
+	}
 }

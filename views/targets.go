@@ -23,8 +23,8 @@ type TargetForm struct {
 	Groups []model.Group
 }
 
-// targetAbout names what a target is about.
-func targetAbout(p Page, t model.TargetResult) string {
+// TargetAbout names what a target is about.
+func TargetAbout(p Page, t model.TargetResult) string {
 	of := t.Of
 	switch {
 	case t.Scope == model.ScopeTag:

@@ -273,7 +273,7 @@ func reportTarget(v Report, t model.TargetResult) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var16 string
-		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(targetAbout(v.Page, t))
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(TargetAbout(v.Page, t))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets.templ`, Line: 46, Col: 80}
 		}
@@ -717,7 +717,7 @@ func TargetsPage(v Targets) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var47 string
-					templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(targetAbout(v.Page, t))
+					templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(TargetAbout(v.Page, t))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets.templ`, Line: 105, Col: 52}
 					}

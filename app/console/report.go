@@ -81,7 +81,7 @@ const mostReportJobs = 20_000
 // reportCSV gives all jobs of the report as a table.
 func (c *Console) reportCSV(r *request) error {
 	ask := reportAsk(r)
-	ask.List, ask.Length = report.Busy, mostReportJobs
+	ask.List, ask.Length, ask.NoTargets = report.Busy, mostReportJobs, true
 	p, err := c.svc.Report(r.Request().Context(), r.actor(), ask)
 	if err != nil {
 		return err
@@ -133,6 +133,7 @@ func (c *Console) reportXLSX(r *request) error {
 			l := lines[id]
 			return l.Title(v.Page), l.Unit, l.Owner
 		},
+		Targets: p.Targets, Month: p.Month, About: func(t model.TargetResult) string { return views.TargetAbout(v.Page, t) },
 		Reason: func(code string) string { return views.ShortReason(r.loc, code) }, T: r.loc.T,
 	})
 	if err != nil {
