@@ -18,7 +18,7 @@ import (
 
 // seededWorld is a center on a database with a week of runs of every outcome. Nothing
 // in it moves by itself: what is open waits for an hour that is to come.
-func seededWorld(t *testing.T) (*world, *store.Store) {
+func seededWorld(t *testing.T, change ...func(*app.ServeCmd)) (*world, *store.Store) {
 	t.Helper()
 	url := "sqlite:" + t.TempDir() + "/seeded.db"
 	st := storetest.OpenURL(t, url, time.Local)
@@ -29,11 +29,15 @@ func seededWorld(t *testing.T) (*world, *store.Store) {
 			t.Logf("log of the center:\n%s", log)
 		}
 	})
-	center, err := app.Start(context.Background(), app.ServeCmd{
+	cfg := app.ServeCmd{
 		Listen: "127.0.0.1:0", DatabaseFlags: app.DatabaseFlags{Database: url, Timezone: "Local"},
 		AccessToken: token, AdminPassword: password, Lang: "zh-Hans", Migrate: true, RetentionDays: 0, // runs of storetest are old
 		RegistryTimeout: 90 * time.Second, ExecutorTimeout: 3 * time.Second,
-	}, slog.New(slog.NewTextHandler(log, nil)))
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	center, err := app.Start(context.Background(), cfg, slog.New(slog.NewTextHandler(log, nil)))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, center.Stop(context.Background())) })
 	w := &world{t: t, url: strings.TrimSuffix(center.URL, "/")}
