@@ -1049,7 +1049,7 @@ func reportTiles(v Report) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c := v.rateCompared(v.Now, v.Then, v.Usual); c.Mark+c.Text != "" {
+		if c := v.rateCompared(v.Now, v.Then, v.Usual); c.Mark+c.Text != "" && (v.Usual == nil || v.Usual.Known()) {
 			templ_7745c5c3_Err = comparedWith(c).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
