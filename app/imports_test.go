@@ -46,7 +46,7 @@ func mayImport() map[string][]string {
 		"model":              {},
 		"store":              {"model"},
 		"store/storetest":    {"store", "store/storetest/mariadb", "migrations", "model"},
-		"migrations":         {},
+		"migrations":         {"model"},
 		"mail":               {},
 		"channel":            {},
 		"e2e":                {"app", "model"},

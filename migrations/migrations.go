@@ -148,6 +148,7 @@ func provider(db *sql.DB, engine string) (*goose.Provider, error) {
 	mails := goose.NewGoMigration(30, &goose.GoFunc{RunDB: addCarillonColumns(engine, mailColumns(), nil)}, nil)
 	own := goose.NewGoMigration(26, &goose.GoFunc{RunDB: addCarillonColumns(engine, ownPasswordColumns(), nil)}, nil)
 	told := goose.NewGoMigration(27, &goose.GoFunc{RunDB: addCarillonColumns(engine, alarmColumns(), nil)}, nil)
+	packs := goose.NewGoMigration(31, &goose.GoFunc{RunDB: addPacks(engine)}, nil)
 	return goose.NewProvider(dialect, db, folder,
-		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, keep, counts, ended, quiet, own, told, mails))
+		goose.WithTableName("carillon_schema"), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true), goose.WithGoMigrations(columns, trust, lean, truth, ahead, page, people, script, lists, nodes, zones, keep, counts, ended, quiet, own, told, mails, packs))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carillon-scheduler/carillon/migrations"
+	"github.com/carillon-scheduler/carillon/model"
 	"github.com/carillon-scheduler/carillon/store"
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
@@ -40,7 +41,7 @@ func TestFreshAndAgain(t *testing.T) {
 		require.ErrorIs(t, migrations.Check(t.Context(), db, engine), migrations.ErrPending)
 		n, err := migrations.Up(t.Context(), db, engine, quiet())
 		require.NoError(t, err)
-		require.Equal(t, 30, n)
+		require.Equal(t, 31, n)
 		n, err = migrations.Up(t.Context(), db, engine, quiet())
 		require.NoError(t, err)
 		require.Zero(t, n, "re-run is harmless")
@@ -70,7 +71,7 @@ func TestManyNodesStartAtOnce(t *testing.T) {
 		for n := range total {
 			sum += n
 		}
-		require.Equal(t, 30, sum, "each migration was applied once")
+		require.Equal(t, 31, sum, "each migration was applied once")
 	})
 }
 
@@ -118,7 +119,7 @@ func TestAfterACrashInTheMiddle(t *testing.T) {
 		require.NoError(t, err)
 		n, err := migrations.Up(t.Context(), db, engine, quiet())
 		require.NoError(t, err)
-		require.Equal(t, 30, n)
+		require.Equal(t, 31, n)
 		_, err = db.Exec(`UPDATE xxl_job_info SET carillon_reason = NULL`)
 		require.NoError(t, err, "the missing column is there")
 		var kept int
@@ -147,5 +148,39 @@ func TestOtherGenerationIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		_, err = migrations.Up(t.Context(), db, engine, quiet())
 		require.ErrorContains(t, err, "another generation")
+	})
+}
+
+// TestPacksOfCountersThatAreThere: reports of an older version's counters lose nothing.
+func TestPacksOfCountersThatAreThere(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB, engine string) {
+		_, err := migrations.Up(t.Context(), db, engine, quiet())
+		require.NoError(t, err)
+		for _, q := range []string{
+			`DELETE FROM carillon_schema WHERE version_id = 31`, `DROP TABLE carillon_count_pack`,
+			`INSERT INTO carillon_count (unit, first_day, job_id, group_id, expected, succeeded, rescued, failed, missed, excused, late, took_runs, took_ms) VALUES
+				(1, '2026-11-20', 7, 2, 10, 6, 1, 2, 1, 1, 3, 5, 700), (1, '2026-11-20', 7, 1, 4, 4, 0, 0, 0, 0, 0, 4, 40),
+				(1, '2026-11-20', 0, 2, 10, 6, 1, 2, 1, 1, 3, 5, 700), (3, '2026-11-01', 450, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		} {
+			_, err := db.Exec(q)
+			require.NoError(t, err)
+		}
+		_, err = migrations.Up(t.Context(), db, engine, quiet())
+		require.NoError(t, err)
+		for _, want := range []struct {
+			unit  int
+			first string
+			pack  int
+			jobs  model.CountPack
+		}{
+			{1, "2026-11-20", 0, model.CountPack{{JobID: 7, GroupID: 1, N: [9]int64{4, 4, 0, 0, 0, 0, 0, 4, 40}}, {JobID: 7, GroupID: 2, N: [9]int64{10, 6, 1, 2, 1, 1, 3, 5, 700}}}},
+			{3, "2026-11-01", 2, model.CountPack{{JobID: 450, GroupID: 2, N: [9]int64{1}}}},
+		} {
+			var raw []byte
+			require.NoError(t, db.QueryRow(`SELECT jobs FROM carillon_count_pack WHERE unit = ? AND first_day = ? AND pack = ?`, want.unit, want.first, want.pack).Scan(&raw))
+			got, err := model.DecodePack(raw)
+			require.NoError(t, err)
+			require.Equal(t, want.jobs, got)
+		}
 	})
 }

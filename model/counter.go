@@ -100,6 +100,51 @@ func (c *Counter) Add(o *Counter) {
 	c.Took.Add(o.Took)
 }
 
+// CounterSum adds up many counters as they are stored. It makes no maps of each: these
+// would cost more than reading it.
+type CounterSum struct {
+	sum   Counter
+	hours [7 * 24]HourCell
+}
+
+// Add adds a counter, with its hours and durations as Encode of Hours and Took wrote them.
+func (s *CounterSum) Add(c *Counter, hours, took []byte) error {
+	if s.sum.Took == nil {
+		s.sum = *NewCounter(0, "", 0, 0)
+	}
+	s.sum.Add(c)
+	r := numbers{in: hours}
+	for len(r.in) > 0 {
+		i, n := r.signed(), HourCell{r.signed(), r.signed(), r.signed()}
+		if i < 0 || i >= int64(len(s.hours)) {
+			return ErrBadCount
+		}
+		x := &s.hours[i]
+		x.Expected, x.Failed, x.Missed = x.Expected+n.Expected, x.Failed+n.Failed, x.Missed+n.Missed
+	}
+	r.in = took
+	for b := 0; len(r.in) > 0; {
+		b += int(r.signed())
+		s.sum.Took[b] += r.signed()
+	}
+	if r.bad {
+		return ErrBadCount
+	}
+	return nil
+}
+
+// Counter is the sum.
+func (s *CounterSum) Counter() *Counter {
+	out := NewCounter(0, "", 0, 0)
+	out.Add(&s.sum)
+	for i, x := range s.hours {
+		if x != (HourCell{}) {
+			out.Hours[i] = x
+		}
+	}
+	return out
+}
+
 // Minus is what takes the counter back when it is added.
 func (c *Counter) Minus() *Counter {
 	out := NewCounter(c.Unit, c.Start, c.JobID, c.GroupID)

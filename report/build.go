@@ -13,6 +13,7 @@ import (
 // Store is what reports are read from.
 type Store interface {
 	Counters(ctx context.Context, spans []model.Span, f model.CounterFilter) ([]*model.Counter, error)
+	CounterTotal(ctx context.Context, spans []model.Span, f model.CounterFilter) (*model.Counter, error)
 	CountersByUnit(ctx context.Context, span model.Span, f model.CounterFilter) ([]*model.Counter, error)
 	CountersByJob(ctx context.Context, spans []model.Span, f model.CounterFilter) ([]*model.Counter, error)
 	CountState(ctx context.Context) (model.CountState, error)
@@ -89,16 +90,16 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 	}
 	r := &Report{Ask: a, Before: a.Period.Before()}
 	var err error
-	if r.Now, err = total(ctx, st, a.Period.Spans(), a.Filter); err != nil {
+	if r.Now, err = st.CounterTotal(ctx, a.Period.Spans(), a.Filter); err != nil {
 		return nil, err
 	}
 	if a.Period.Kind == Day {
-		list, err := st.Counters(ctx, a.Period.UsualDays(), a.Filter)
+		list, err := usualDays(ctx, st, a)
 		if err != nil {
 			return nil, err
 		}
-		r.Usual, r.Then = model.UsualOf(byDay(list), r.over())
-	} else if r.Then, err = total(ctx, st, r.Before.Spans(), a.Filter); err != nil {
+		r.Usual, r.Then = model.UsualOf(list, r.over())
+	} else if r.Then, err = st.CounterTotal(ctx, r.Before.Spans(), a.Filter); err != nil {
 		return nil, err
 	}
 	unit, first, last := a.Period.Trend()
@@ -112,9 +113,11 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 	}
 	r.Trend = fill(r.Trend, unit, first, last)
 	r.HeatFirst, r.HeatLast = a.Period.Heat()
-	heat, err := total(ctx, st, model.Spans(r.HeatFirst, r.HeatLast), a.Filter)
-	if err != nil {
-		return nil, err
+	heat := r.Now
+	if !r.HeatFirst.Equal(a.Period.First) || !r.HeatLast.Equal(a.Period.Last) {
+		if heat, err = st.CounterTotal(ctx, model.Spans(r.HeatFirst, r.HeatLast), a.Filter); err != nil {
+			return nil, err
+		}
 	}
 	r.Heat = heat.Hours
 	if err := r.jobs(ctx, st); err != nil {
@@ -129,17 +132,20 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 	return r, err
 }
 
-func total(ctx context.Context, st Store, spans []model.Span, f model.CounterFilter) (*model.Counter, error) {
-	list, err := st.Counters(ctx, spans, f)
-	sum := model.NewCounter(0, "", 0, 0)
-	for _, c := range list {
-		sum.Add(c)
-	}
-	return sum, err
-}
-
 // over reports whether the period has no further fires.
 func (r *Report) over() bool { return r.Period.Last.Before(model.Date(r.Today)) }
+
+// usualDays are the days that a day is compared with, each added up.
+func usualDays(ctx context.Context, st Store, a Ask) (out []*model.Counter, err error) {
+	for _, span := range a.Period.UsualDays() {
+		c, err := st.CounterTotal(ctx, []model.Span{span}, a.Filter)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
 
 // byDay adds up the counters of each day.
 func byDay(list []*model.Counter) []*model.Counter {

@@ -1,9 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +59,42 @@ func sumTargets(c *model.Counter) []any {
 	return []any{&c.Expected, &c.Succeeded, &c.Rescued, &c.Failed, &c.Missed, &c.Excused, &c.Late, &c.TookRuns, &c.TookMS}
 }
 
+// CounterTotal adds up the counters of spans.
+func (s *Store) CounterTotal(ctx context.Context, spans []model.Span, f model.CounterFilter) (*model.Counter, error) {
+	var sum model.CounterSum
+	for _, span := range spans { // one by one: of many at once the engines do not see an index
+		where, args := counterWhere([]model.Span{span}, f)
+		if _, err := collect(ctx, s.r, func(x row) (none struct{}, err error) {
+			var c model.Counter
+			var lines, hours, took sql.RawBytes
+			if err := x.Scan(append(sumTargets(&c), &lines, &hours, &took)...); err != nil {
+				return none, err
+			}
+			if len(lines) > 0 {
+				if err := json.Unmarshal(lines, &c.Lines); err != nil {
+					return none, err
+				}
+			}
+			return none, sum.Add(&c, hours, took)
+		}, `SELECT expected, succeeded, rescued, failed, missed, excused, late, took_runs, took_ms, reasons, hours, took FROM carillon_count`+where, args...); err != nil {
+			return nil, err
+		}
+	}
+	return sum.Counter(), nil
+}
+
 // CountersByUnit gives the sums of each unit of one span, without reasons, hours and durations.
 func (s *Store) CountersByUnit(ctx context.Context, span model.Span, f model.CounterFilter) ([]*model.Counter, error) {
+	if !f.All() {
+		at := map[string]*model.Counter{}
+		err := s.packed(ctx, span, f, func(first string, c *model.PackedCount) {
+			if at[first] == nil {
+				at[first] = &model.Counter{Unit: span.Unit, Start: first}
+			}
+			c.AddTo(at[first])
+		})
+		return slices.SortedFunc(maps.Values(at), func(a, b *model.Counter) int { return cmp.Compare(a.Start, b.Start) }), err
+	}
 	where, args := counterWhere([]model.Span{span}, f)
 	return collect(ctx, s.r, func(x row) (*model.Counter, error) {
 		c := &model.Counter{Unit: span.Unit}
@@ -70,25 +108,17 @@ func (s *Store) CountersByJob(ctx context.Context, spans []model.Span, f model.C
 	at := map[int]*model.Counter{}
 	var out []*model.Counter
 	for _, span := range spans {
-		where, args := counterWhere([]model.Span{span}, f)
-		if f.All() {
-			where = strings.Replace(where, ` AND job_id = 0`, ` AND job_id <> 0`, 1)
-		}
-		part, err := collect(ctx, s.r, func(x row) (*model.Counter, error) {
-			c := &model.Counter{}
-			err := x.Scan(append([]any{&c.JobID, &c.GroupID}, sumTargets(c)...)...)
-			return c, err
-		}, `SELECT job_id, MAX(group_id), `+sums+` FROM carillon_count`+where+` GROUP BY job_id`, args...)
+		err := s.packed(ctx, span, f, func(_ string, c *model.PackedCount) {
+			sum := at[c.JobID]
+			if sum == nil {
+				sum = &model.Counter{JobID: c.JobID, GroupID: c.GroupID}
+				at[c.JobID] = sum
+				out = append(out, sum)
+			}
+			c.AddTo(sum)
+		})
 		if err != nil {
 			return nil, err
-		}
-		for _, c := range part {
-			if known := at[c.JobID]; known != nil {
-				known.Add(c)
-			} else {
-				at[c.JobID] = c
-				out = append(out, c)
-			}
 		}
 	}
 	return out, nil

@@ -157,8 +157,10 @@ func (s *Store) addDays(ctx context.Context, tx *sql.Tx, days map[counterKey]*mo
 			return err
 		}
 		var args []any
+		var list []*model.Counter
 		for _, key := range part {
 			c := change[key]
+			list = append(list, c)
 			if was := old[key]; was != nil {
 				c.Add(was)
 			}
@@ -167,7 +169,10 @@ func (s *Store) addDays(ctx context.Context, tx *sql.Tx, days map[counterKey]*mo
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO carillon_count (`+counterColumns+`) VALUES `+rowsOf(16, len(part))+
 			s.d.upsert("unit, first_day, job_id, group_id", "expected", "succeeded", "rescued", "failed", "missed", "excused", "late", "took_runs", "took_ms", "reasons", "hours", "took"), args...)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.packCounters(ctx, tx, list)
 	})
 }
 

@@ -123,6 +123,83 @@ func (m *month) counters() {
 		}
 	}
 	require.Equal(t, want, got, "the counters at %s", m.now)
+	m.packs()
+}
+
+// packs compares what is read from packs with the sums of the counters, narrowed in all ways.
+func (m *month) packs() {
+	t := m.t
+	one, err := m.st.Job(m.ctx(), m.jobs[0])
+	require.NoError(t, err)
+	for _, f := range []model.CounterFilter{
+		{}, {GroupID: one.GroupID}, {Groups: []int{}}, {Groups: []int{one.GroupID}}, {JobIDs: []int{one.ID}}, {JobIDs: []int{}}, {Owner: one.Author}, {Owner: "nobody"}, {Tag: "none"},
+		{Owner: one.Author, GroupID: one.GroupID, JobIDs: []int{one.ID, 7777}},
+	} {
+		first, last := model.Date(m.began).AddDate(0, -1, 3), model.Date(m.began).AddDate(0, 1, 9)
+		spans := model.Spans(first, last)
+		total, byJob := model.NewCounter(0, "", 0, 0), map[int][9]int64{}
+		rows := f
+		if f.All() {
+			for id := 1; id < 200; id++ {
+				rows.JobIDs = append(rows.JobIDs, id)
+			}
+		}
+		list, err := m.st.Counters(m.ctx(), spans, rows)
+		require.NoError(t, err)
+		for _, c := range list {
+			n, sum := c.Pack().N, byJob[c.JobID]
+			for i := range sum {
+				sum[i] += n[i]
+			}
+			byJob[c.JobID] = sum
+			total.Add(c)
+		}
+		got := map[int][9]int64{}
+		jobs, err := m.st.CountersByJob(m.ctx(), spans, f)
+		require.NoError(t, err)
+		for _, c := range jobs {
+			got[c.JobID] = c.Pack().N
+		}
+		require.Equal(t, byJob, got, "%+v", f)
+		sum, err := m.st.CounterTotal(m.ctx(), spans, f)
+		require.NoError(t, err)
+		require.Equal(t, total, sum, "%+v", f)
+
+		span := model.Span{Unit: model.UnitDay, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
+		byDay, days := map[string][9]int64{}, map[string][9]int64{}
+		list, err = m.st.Counters(m.ctx(), []model.Span{span}, rows)
+		require.NoError(t, err)
+		for _, c := range list {
+			n, sum := c.Pack().N, byDay[c.Start]
+			for i := range sum {
+				sum[i] += n[i]
+			}
+			byDay[c.Start] = sum
+		}
+		list, err = m.st.CountersByUnit(m.ctx(), span, f)
+		require.NoError(t, err)
+		for _, c := range list {
+			days[c.Start] = c.Pack().N
+		}
+		require.Equal(t, byDay, days, "%+v", f)
+	}
+}
+
+func TestPacks(t *testing.T) {
+	var p model.CountPack
+	for _, id := range []int{7, 3, 200, 3} {
+		p = p.Put(model.PackedCount{JobID: id, GroupID: 2, N: [9]int64{int64(len(p)), -5, 1 << 40}})
+	}
+	p = p.Put(model.PackedCount{JobID: 3, GroupID: 1})
+	back, err := model.DecodePack(p.Encode())
+	require.NoError(t, err)
+	require.Equal(t, p, back)
+	require.Len(t, back, 4)
+	require.Equal(t, int64(3), back[1].N[0], "the later numbers of job 3 on executor 2")
+	for _, bad := range [][]byte{{0x80}, {2}, p.Encode()[:5]} {
+		_, err = model.DecodePack(bad)
+		require.ErrorIs(t, err, model.ErrBadCount)
+	}
 }
 
 func TestTookIsRightWithinATwentieth(t *testing.T) {
@@ -192,6 +269,7 @@ func TestCountersAreMended(t *testing.T) {
 			m.now = m.now.Add(3 * time.Hour)
 			m.plan(m.now)
 			write(t, m.st, `DELETE FROM carillon_count`)
+			write(t, m.st, `UPDATE carillon_count_pack SET pack = pack + 1`) // spoiled
 			for day := m.began; day.Before(m.now.AddDate(0, 0, 2)); day = day.AddDate(0, 0, 1) {
 				_, _, err := m.st.RecountDay(t.Context(), day, m.now)
 				require.NoError(t, err)

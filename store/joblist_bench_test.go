@@ -60,7 +60,7 @@ func BenchmarkJobList(b *testing.B) {
 	}
 }
 
-func fillJobs(b *testing.B, db *sql.DB, group, n int) {
+func fillJobs(b testing.TB, db *sql.DB, group, n int) {
 	tx, err := db.Begin()
 	require.NoError(b, err)
 	for at := 0; at < n; at += 500 {

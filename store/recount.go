@@ -27,10 +27,10 @@ func (s *Store) RecountDay(ctx context.Context, day, now time.Time) (runs int, c
 		err = errors.Join(err, e)
 	}()
 	folds, wrong, runs, err := s.differences(ctx, day)
-	if err != nil || len(wrong) == 0 {
+	if err != nil {
 		return runs, false, err
 	}
-	return runs, true, s.inTx(ctx, func(tx *sql.Tx) error {
+	return runs, len(wrong) > 0, s.inTx(ctx, func(tx *sql.Tx) error {
 		st, err := s.countState(ctx, tx, true)
 		if err != nil {
 			return err
@@ -39,6 +39,10 @@ func (s *Store) RecountDay(ctx context.Context, day, now time.Time) (runs int, c
 			return ErrCountedMeanwhile
 		}
 		if err := s.addDays(ctx, tx, wrong); err != nil {
+			return err
+		}
+		// Whatever became of the packs, for instance by a node of an older version.
+		if err := s.packDay(ctx, tx, day); err != nil || len(wrong) == 0 {
 			return err
 		}
 		return noteFold(ctx, tx)
