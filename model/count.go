@@ -124,6 +124,11 @@ type numbers struct {
 }
 
 func (r *numbers) signed() int64 {
+	if len(r.in) > 0 && r.in[0] < 0x80 { // most are small, and a report reads millions
+		u := int64(r.in[0])
+		r.in = r.in[1:]
+		return u>>1 ^ -(u & 1)
+	}
 	v, n := binary.Varint(r.in)
 	return v * r.took(n)
 }

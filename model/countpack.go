@@ -68,23 +68,13 @@ func (p CountPack) Encode() []byte {
 // EachPacked reads what Encode has written, without making a pack: fn must not keep what it gets.
 func EachPacked(in []byte, fn func(*PackedCount)) error {
 	var c PackedCount
-	bad := false
-	next := func() int64 {
-		v, n := binary.Varint(in)
-		if n <= 0 {
-			bad, in = true, nil
-			return 0
-		}
-		in = in[n:]
-		return v
-	}
-	for len(in) > 0 {
-		c.JobID += int(next())
-		c.GroupID = int(next())
+	for r := (numbers{in: in}); len(r.in) > 0; {
+		c.JobID += int(r.signed())
+		c.GroupID = int(r.signed())
 		for i := range c.N {
-			c.N[i] = next()
+			c.N[i] = r.signed()
 		}
-		if bad {
+		if r.bad {
 			return ErrBadCount
 		}
 		fn(&c)
