@@ -10,9 +10,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 	"strings"
@@ -33,9 +34,11 @@ type Files struct {
 
 type file struct {
 	url, ctype, etag string
-	raw              []byte
+	// raw reads the file: a copy of all files would be more than what else a center at
+	// rest keeps in memory.
+	raw func() ([]byte, error)
 	// packed gives the gzip form, made when somebody first asks for it.
-	packed func() []byte
+	packed func() ([]byte, error)
 }
 
 // New reads the embedded files and computes their names.
@@ -51,7 +54,7 @@ func newFrom(fsys fs.FS) (*Files, error) {
 		if ctype == "" {
 			return nil // licence and version files stay inside the binary
 		}
-		raw, err := fs.ReadFile(fsys, p)
+		hash, err := hashOf(fsys, p)
 		if err != nil {
 			return err
 		}
@@ -59,17 +62,30 @@ func newFrom(fsys fs.FS) (*Files, error) {
 		if _, twice := f.byName[name]; twice {
 			return fmt.Errorf("static: two files are called %s", name)
 		}
-		sum := sha256.Sum256(raw)
-		hash := hex.EncodeToString(sum[:6])
+		raw := func() ([]byte, error) { return fs.ReadFile(fsys, p) }
 		ext := path.Ext(name)
 		one := &file{
 			url: strings.TrimSuffix(name, ext) + "." + hash + ext, ctype: ctype, etag: `"` + hash + `"`, raw: raw,
-			packed: sync.OnceValue(func() []byte { return pack(raw) }),
+			packed: sync.OnceValues(func() ([]byte, error) {
+				content, err := raw()
+				return pack(content), err
+			}),
 		}
 		f.byName[name], f.byURL[one.url] = one, one
 		return nil
 	})
 	return f, err
+}
+
+// hashOf is what stands for the content of a file in its name.
+func hashOf(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)[:6]), errors.Join(err, f.Close())
 }
 
 // URL gives the path of a file by its plain name, such as "app.css". An
@@ -113,10 +129,15 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	body := one.raw
+	read := one.raw
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		body = one.packed()
+		read = one.packed
+	}
+	body, err := read()
+	if err != nil { // not of an embedded file
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
 	}
 	h.Set("Content-Length", fmt.Sprint(len(body)))
 	if r.Method == http.MethodGet {
@@ -125,16 +146,16 @@ func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// contentType is that of a file; "" = it is not served. What the machine says in its
+// mime.types is not asked: it may be wrong, and would stay in memory.
 func contentType(name string) string {
-	switch ext := path.Ext(name); ext {
+	switch path.Ext(name) {
 	case ".js":
 		return "text/javascript; charset=utf-8"
-	case ".css", ".svg":
-		t, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
-		if t == "" {
-			t = map[string]string{".css": "text/css", ".svg": "image/svg+xml"}[ext]
-		}
-		return t + "; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml; charset=utf-8"
 	}
 	return ""
 }
