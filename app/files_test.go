@@ -173,7 +173,7 @@ func TestTables(t *testing.T) {
 	require.Len(t, rows(browser, "runs/export?status=succeeded"), 1)
 	users := rows(browser, "users/export")
 	require.Len(t, users, 3)
-	require.Equal(t, []string{"1", "admin", "administrator", "", "", "false"}, users[1])
+	require.Equal(t, []string{"1", "admin", "administrator", "", "", "false", ""}, users[1])
 
 	normal := visitor(t)
 	require.Equal(t, http.StatusSeeOther, login(t, normal, c, "normal", "normal-password", ""))

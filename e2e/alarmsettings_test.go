@@ -100,3 +100,34 @@ func TestRulesAndChannels(t *testing.T) {
 	p.doClick(".form-actions button")
 	p.verifyText("[data-testid=rule-row]", "reminder every 1 h")
 }
+
+// TestTheAddressOfAnAccount is given in the profile, and chosen where people are told: once,
+// below what was typed.
+func TestTheAddressOfAnAccount(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).someone()
+	p.expectProblem("422")
+	p.doOpen("/profile")
+	p.doFill("#mail", "root at example")
+	p.doClick("[data-testid=profile-form] .form-actions button")
+	p.verifyText("[data-testid=error-mail]", "root at example")
+	p.doFill("#mail", "root@example.org")
+	p.doClick("[data-testid=profile-form] .form-actions button")
+	p.verifyValue("#mail", "root@example.org")
+	p.doOpen("/users")
+	p.verifyText("[data-testid=user-mail]", "root@example.org")
+	axe := readAxe(t)
+	for path, field := range map[string]string{"/alarms/rules/new": "mails", "/reports/mails/new": "to"} {
+		p.doOpen(path)
+		p.doFill("#"+field, "ops@example.org,")
+		for range 2 {
+			p.doChoose("[data-testid=people-"+field+"]", "root@example.org")
+			p.doClick("[data-testid=add-to-" + field + "]")
+		}
+		p.verifyValue("#"+field, "ops@example.org\nroot@example.org")
+		p.verifyAccessible(path, axe)
+		require.NoError(t, p.page.SetViewportSize(390, 844))
+		p.verifyNoOverflow(path)
+		require.NoError(t, p.page.SetViewportSize(1280, 800))
+	}
+}

@@ -38,6 +38,7 @@ type AlarmSettings struct {
 	JobNames map[int]string // of rules
 	Kinds    []string
 	MailSet  bool
+	People   []model.MailPerson // to be suggested, for administrators
 }
 
 // ChannelRow is a channel as it may be shown.
@@ -89,7 +90,27 @@ func (s *Service) AlarmSettings(ctx context.Context, actor model.Actor) (AlarmSe
 	}
 	out.Kinds, out.MailSet = s.teller.Kinds(), s.teller.MailSet()
 	out.Groups, err = s.store.Groups(ctx, nil)
+	if err != nil {
+		return out, err
+	}
 	out.Groups = slices.DeleteFunc(out.Groups, func(g model.Group) bool { return !actor.May(model.LevelAdminister, g.ID) })
+	out.People, err = s.mailPeople(ctx, actor)
+	return out, err
+}
+
+// mailPeople lists the accounts that have a mail address and may log in, by name, for
+// administrators: nobody else is told of them.
+func (s *Service) mailPeople(ctx context.Context, actor model.Actor) ([]model.MailPerson, error) {
+	if !actor.Admin {
+		return nil, nil
+	}
+	users, err := s.store.Users(ctx)
+	var out []model.MailPerson
+	for _, u := range users {
+		if u.Mail != "" && !u.Disabled {
+			out = append(out, model.MailPerson{Name: u.Name, Mail: u.Mail})
+		}
+	}
 	return out, err
 }
 

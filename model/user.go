@@ -38,6 +38,9 @@ type User struct {
 	SessionGeneration int64
 }
 
+// MailPerson is an account with a mail address.
+type MailPerson struct{ Name, Mail string }
+
 // Profile is what people choose for themselves; empty = automatic, or as the center has it.
 type Profile struct{ Language, Theme, StartPage, Zone, Mail string }
 

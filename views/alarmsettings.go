@@ -17,6 +17,7 @@ type AlarmSettings struct {
 	Groups   []model.Group
 	JobNames map[int]string
 	MailSet  bool
+	People   []model.MailPerson
 
 	Address string // of a test
 	Error   string // of its field
@@ -42,6 +43,7 @@ type AlarmRuleForm struct {
 	Errors   map[string]string
 	Groups   []model.Group
 	Channels []AlarmChannel
+	People   []model.MailPerson
 }
 
 // AlarmChannelForm is the form of a channel. What is secret is never in it.

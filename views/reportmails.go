@@ -25,6 +25,7 @@ type ReportMailForm struct {
 	Values map[string]string
 	Errors map[string]string
 	Groups []model.Group
+	People []model.MailPerson
 }
 
 // says puts one into a line: what, when, in which zone.

@@ -29,7 +29,7 @@ func (c *Console) drawAlarmSettings(r *request, status int, v views.AlarmSetting
 		return err
 	}
 	v.Page = r.page("incidents", r.loc.T("alarms.title"))
-	v.Rules, v.Channels, v.Groups, v.JobNames, v.MailSet = set.Rules, channelRows(set.Channels), set.Groups, set.JobNames, set.MailSet
+	v.Rules, v.Channels, v.Groups, v.JobNames, v.MailSet, v.People = set.Rules, channelRows(set.Channels), set.Groups, set.JobNames, set.MailSet, set.People
 	return r.render(status, views.AlarmSettingsPage(v))
 }
 
@@ -116,7 +116,7 @@ func (c *Console) drawRule(r *request, status int, v views.AlarmRuleForm) error 
 	if v.ID > 0 || v.Values["scope"] == model.ScopeDefault {
 		title = "alarms.rule_edit"
 	}
-	v.Page, v.Groups, v.Channels = r.page("incidents", r.loc.T(title)), set.Groups, channelRows(set.Channels)
+	v.Page, v.Groups, v.Channels, v.People = r.page("incidents", r.loc.T(title)), set.Groups, channelRows(set.Channels), set.People
 	return r.render(status, views.AlarmRuleFormPage(v))
 }
 

@@ -94,6 +94,11 @@ func TestAlarmsAndReportsOfOneExecutor(t *testing.T) {
 		assert.Zero(t, testid(d, id).Length(), id)
 		assert.Equal(t, id != "default-rule", testid(w.doc(w.as("root", http.MethodGet, "/alarms", "")), id).Length() > 0, id)
 	}
+	require.NoError(t, w.st.SetProfile(ctx, w.people[0].ID, model.Profile{Language: "en", Mail: "root@example.org"}))
+	for _, path := range []string{"/alarms", rule + "/new", mail + "/new"} {
+		assert.Contains(t, text(t, w.as("root", http.MethodGet, path, "")), "root@example.org", path)
+		assert.NotContains(t, text(t, w.as("manager", http.MethodGet, path, "")), "root@example.org", "%s: whose address it is, is not theirs to know", path)
+	}
 	form := text(t, w.as("manager", http.MethodGet, rule+"/new?scope=default", ""))
 	assert.NotContains(t, form, `value="tag"`)
 	assert.NotContains(t, form, "foreign-app")

@@ -38,7 +38,7 @@ func (c *Console) drawReportMail(r *request, status int, v views.ReportMailForm)
 	if err != nil {
 		return err
 	}
-	v.Groups = set.Groups
+	v.Groups, v.People = set.Groups, set.People
 	return r.render(status, views.ReportMailFormPage(v))
 }
 

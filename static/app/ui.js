@@ -175,6 +175,23 @@ document.querySelectorAll("[data-job-form]").forEach((form) => {
   form.addEventListener("change", () => showFields(form));
 });
 
+// --- addresses of accounts for a field with several -------------------------
+
+document.querySelectorAll("[data-adds]").forEach((box) => {
+  const select = box.querySelector("select");
+  const text = document.getElementById(box.dataset.adds);
+  box.hidden = false;
+  box.querySelector("button").addEventListener("click", () => {
+    const there = text.value.split(/[\s,;，；]+/).filter(Boolean);
+    if (select.value && !there.some((a) => a.toLowerCase() === select.value.toLowerCase())) {
+      text.value = [...there, select.value].join("\n");
+      text.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    select.value = "";
+    select.focus();
+  });
+});
+
 // --- pictures whose parts are links ---------------------------------------
 
 // One of them is in the tab order; the arrow keys go on from it.
