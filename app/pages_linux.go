@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -21,11 +22,17 @@ func giveBackProgram() {
 	if err != nil {
 		return
 	}
+	fixed := isFixed(program)
 	for line := range strings.Lines(string(maps)) {
 		var span, rights, offset, device, file string
 		var inode int
-		if n, _ := fmt.Sscan(line, &span, &rights, &offset, &device, &inode, &file); n != 6 || file != program || !strings.HasPrefix(rights, "r-") {
-			continue // written pages would lose what was written
+		if n, _ := fmt.Sscan(line, &span, &rights, &offset, &device, &inode, &file); n != 6 || file != program {
+			continue
+		}
+		// Written pages would lose what was written. The loader of a program that may lie
+		// anywhere has written pages that are only readable now; code it has not.
+		if rights != "r-xp" && (rights != "r--p" || !fixed) {
+			continue
 		}
 		first, last, _ := strings.Cut(span, "-")
 		from, err1 := strconv.ParseUint(first, 16, 64)
@@ -34,4 +41,18 @@ func giveBackProgram() {
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(from), uintptr(to-from), syscall.MADV_DONTNEED)
 		}
 	}
+}
+
+// isFixed reports whether a program has fixed addresses: ELF type 2 (ET_EXEC), little endian.
+func isFixed(program string) bool {
+	f, err := os.Open(program)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 18)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false
+	}
+	return string(head[:4]) == "\x7fELF" && head[5] == 1 && head[16] == 2 && head[17] == 0
 }
