@@ -2,6 +2,7 @@ package console
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -244,19 +245,37 @@ func hostileValues(f field) []hostile {
 // database is what is stored, without what notes who came.
 type database struct {
 	t  *testing.T
-	db *sql.DB
+	db *sql.Conn // one: it knows when others have written
+
+	version int
+	read    []string // cells of that version
+	all     string
 }
 
 func openDatabase(t *testing.T, file string) *database {
 	db, err := sql.Open("sqlite", file)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return &database{t, db}
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, errors.Join(conn.Close(), db.Close())) })
+	return &database{t: t, db: conn}
 }
 
-// cells gives all values, and one text of them to compare.
-func (d *database) cells() (cells []string, all string) {
-	names, err := d.db.Query(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name`)
+// cells gives all values, and one text of them to compare. They are read when somebody has
+// written since.
+func (d *database) cells() ([]string, string) {
+	var version int
+	require.NoError(d.t, d.db.QueryRowContext(d.t.Context(), `PRAGMA data_version`).Scan(&version))
+	if version != d.version {
+		d.version = version
+		d.read = d.readCells()
+		d.all = strings.Join(d.read, "\x1f")
+	}
+	return d.read, d.all
+}
+
+func (d *database) readCells() (cells []string) {
+	names, err := d.db.QueryContext(d.t.Context(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name`)
 	require.NoError(d.t, err)
 	var tables []string
 	for names.Next() {
@@ -268,7 +287,7 @@ func (d *database) cells() (cells []string, all string) {
 	}
 	require.NoError(d.t, names.Close())
 	for _, name := range tables {
-		rows, err := d.db.Query("SELECT * FROM " + name + " ORDER BY 1")
+		rows, err := d.db.QueryContext(d.t.Context(), "SELECT * FROM "+name+" ORDER BY 1")
 		require.NoError(d.t, err)
 		columns, err := rows.Columns()
 		require.NoError(d.t, err)
@@ -291,7 +310,7 @@ func (d *database) cells() (cells []string, all string) {
 		require.NoError(d.t, rows.Err())
 		require.NoError(d.t, rows.Close())
 	}
-	return cells, strings.Join(cells, "\x1f")
+	return cells
 }
 
 // blank is what a browser shows of a text: no NUL, nothing that is no text.
