@@ -40,7 +40,7 @@ func (p *Postman) Pass(ctx context.Context, now time.Time) error {
 }
 
 func (p *Postman) post(ctx context.Context, m model.ReportMail, now time.Time) error {
-	about := LastOver(Kind(m.Kind), now.In(p.Zone))
+	about := mailedNow(m.ReportMailSettings, now, p.Zone)
 	to := m.To
 	if m.Off {
 		to = nil
@@ -63,7 +63,7 @@ func (p *Postman) post(ctx context.Context, m model.ReportMail, now time.Time) e
 	return nil
 }
 
-// LastOver is the last day, week or month that is over.
+// LastOver is the last day, week or month that is over by the calendar of now.
 func LastOver(k Kind, now time.Time) Period {
 	today := model.Date(now)
 	switch k {
@@ -75,26 +75,82 @@ func LastOver(k Kind, now time.Time) Period {
 	return Period{Day, today.AddDate(0, 0, -1), today.AddDate(0, 0, -1)}
 }
 
-// NextMail is when a report goes out next after an instant. A time of day that a change of
-// the clock skips or repeats is used once.
-func NextMail(m model.ReportMailSettings, after time.Time, center *time.Location) time.Time {
-	zone := center
-	if z, err := time.LoadLocation(m.Zone); err == nil && m.Zone != "" {
-		zone = z
+// mailing is one time that a report goes out.
+type mailing struct {
+	at    time.Time
+	about Period
+}
+
+// mailingOf is the mailing of a day of the reader's calendar, if there is one. It is about
+// the last period that is over by the calendar of that day; of which the center's calendar is
+// further by then, in winter or in summer, the last one that is over there. It waits until the
+// period is over in the center. As each day of the reader has a period of its own, none is left
+// out and none comes twice, whatever the clocks of both do.
+func mailingOf(m model.ReportMailSettings, day time.Time, reader, center *time.Location) (out mailing, ok bool) {
+	kind, further := Kind(m.Kind), 0
+	switch {
+	case kind == Week && (int(day.Weekday())+6)%7+1 != max(1, m.Weekday), kind == Month && day.Day() != max(1, m.MonthDay):
+		return out, false
+	case kind != Month: // on the 1st to 28th of a month another day changes nothing
+		for _, season := range []time.Month{time.January, time.July} {
+			date := time.Date(day.Year(), season, 1, 0, 0, 0, 0, time.UTC)
+			further = max(further, int(model.Date(mailClock(m.At, date, reader).In(center)).Sub(date)/(24*time.Hour)))
+		}
 	}
-	at, err := time.Parse("15:04", m.At)
+	out = mailing{mailClock(m.At, day, reader), LastOver(kind, day.AddDate(0, 0, further))}
+	if _, end := DayBounds(out.about.Last, center); out.at.Before(end) {
+		out.at = end.Add(time.Minute)
+	}
+	return out, true
+}
+
+// mailClock is a time of day on a date. One that a change of the clock skips or repeats is
+// there once.
+func mailClock(clock string, day time.Time, zone *time.Location) time.Time {
+	at, err := time.Parse("15:04", clock)
 	if err != nil {
 		at = time.Date(0, 1, 1, 8, 0, 0, 0, time.UTC)
 	}
-	day := model.Date(after.In(zone)).AddDate(0, 0, -1)
-	for range 70 { // a month has at most 31 days
+	return time.Date(day.Year(), day.Month(), day.Day(), at.Hour(), at.Minute(), 0, 0, zone)
+}
+
+// readerZone is the zone in which a report goes out.
+func readerZone(m model.ReportMailSettings, center *time.Location) *time.Location {
+	if z, err := time.LoadLocation(m.Zone); err == nil && m.Zone != "" {
+		return z
+	}
+	return center
+}
+
+const (
+	// mailWaits is how many days a mailing may wait for the center: zones are up to 26 hours apart.
+	mailWaits = 3
+	// mailDays is how many days there are from one mailing to the next at most, and some.
+	mailDays = 70
+)
+
+// NextMail is when a report goes out next after an instant.
+func NextMail(m model.ReportMailSettings, after time.Time, center *time.Location) time.Time {
+	reader := readerZone(m, center)
+	day := model.Date(after.In(reader)).AddDate(0, 0, -mailWaits)
+	for range mailDays {
+		if x, ok := mailingOf(m, day, reader, center); ok && x.at.After(after) {
+			return x.at
+		}
 		day = day.AddDate(0, 0, 1)
-		if m.Kind == string(Week) && (int(day.Weekday())+6)%7+1 != max(1, m.Weekday) || m.Kind == string(Month) && day.Day() != max(1, m.MonthDay) {
-			continue
-		}
-		if t := time.Date(day.Year(), day.Month(), day.Day(), at.Hour(), at.Minute(), 0, 0, zone); t.After(after) {
-			return t
-		}
 	}
 	return after.AddDate(0, 0, 1)
+}
+
+// mailedNow is what a report is about that goes out now, or should have some time ago.
+func mailedNow(m model.ReportMailSettings, now time.Time, center *time.Location) Period {
+	reader := readerZone(m, center)
+	day := model.Date(now.In(reader))
+	for range mailDays {
+		if x, ok := mailingOf(m, day, reader, center); ok && !x.at.After(now) {
+			return x.about
+		}
+		day = day.AddDate(0, 0, -1)
+	}
+	return LastOver(Kind(m.Kind), now.In(center))
 }
