@@ -152,6 +152,14 @@ func share(part, whole int64) any {
 	return float64(part) / float64(whole)
 }
 
+// shareThen is the success rate with which another is compared: of a day the usual one.
+func shareThen(then *model.Counter, u *model.Usual) any {
+	if u.Known() && then.Rated() > 0 {
+		return u.Rate.Median / 100
+	}
+	return share(then.Succeeded, then.Rated())
+}
+
 // took is a duration as spreadsheets have it, in days; nothing when it is not known.
 func took(ms int64) any {
 	if ms < 0 {
@@ -191,7 +199,7 @@ func (b Book) summary(s *sheet) error {
 		}
 	}
 	s.cols[1].style, s.cols[2].style = "percent", "percent"
-	if err := s.line(b.T("report.x.rate"), share(r.Now.Succeeded, r.Now.Rated()), share(r.Then.Succeeded, r.Then.Rated())); err != nil {
+	if err := s.line(b.T("report.x.rate"), share(r.Now.Succeeded, r.Now.Rated()), shareThen(r.Then, r.Usual)); err != nil {
 		return err
 	}
 	s.cols[1].style, s.cols[2].style = "took", "took"
@@ -247,7 +255,7 @@ func (b Book) jobs(s *sheet) error {
 			average = c.TookMS / c.TookRuns
 		}
 		err := s.line(fmt.Sprint(l.JobID), name, executor, owner, c.Expected, c.Succeeded, c.Rescued, c.Failed, c.Missed, c.Excused, c.Open(), c.Late,
-			share(c.Succeeded, c.Rated()), share(l.Then.Succeeded, l.Then.Rated()), took(average), took(c.Took.Quantile(0.5)), took(c.Took.Quantile(0.95)), took(l.Then.Took.Quantile(0.95)))
+			share(c.Succeeded, c.Rated()), shareThen(l.Then, l.Usual), took(average), took(c.Took.Quantile(0.5)), took(c.Took.Quantile(0.95)), took(l.Then.Took.Quantile(0.95)))
 		if err != nil {
 			return err
 		}

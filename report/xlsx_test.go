@@ -46,6 +46,13 @@ func readBook(t *testing.T, raw []byte) map[string]struct {
 	return book
 }
 
+// counted is a counter of a day.
+func counted(good, bad int64) *model.Counter {
+	c := model.NewCounter(0, "", 0, 0)
+	c.Expected, c.Succeeded, c.Failed = good+bad, good, bad
+	return c
+}
+
 // TestABookIsReadByAForeignLibrary: numbers are numbers, days are days, durations are
 // times, and what people typed stays text.
 func TestABookIsReadByAForeignLibrary(t *testing.T) {
@@ -54,12 +61,14 @@ func TestABookIsReadByAForeignLibrary(t *testing.T) {
 	c.Lines = map[string]int64{model.ReasonError: 15, model.ReasonMisfire: 5}
 	c.Took = model.Took{model.TookBucket(90_061_000): 980}
 	empty := model.NewCounter(0, "", 0, 0)
+	usual, typical := model.UsualOf([]*model.Counter{counted(1000, 0), counted(100, 25), counted(490, 10), counted(600, 6)}, true)
 	period := report.NewPeriod(report.Day, "2026-11-20", "", "", day(t, "2026-11-22"))
-	r := &report.Report{Ask: report.Ask{Period: period}, Before: period.Before(), Now: c, Then: empty, Trend: []*model.Counter{c}}
+	r := &report.Report{Ask: report.Ask{Period: period}, Before: period.Before(), Now: c, Then: typical, Usual: usual, Trend: []*model.Counter{c}}
 	names := []string{"=1+1", "@SUM(A1)", "+49 30", "-x", "\tTab", "https://example.org", strings.Repeat("余", 40_000), "<b>&amp;</b>"}
 	for i := range names {
 		r.Jobs = append(r.Jobs, report.Line{JobID: i + 1, Now: c, Then: empty})
 	}
+	r.Jobs[1].Usual, r.Jobs[1].Then = usual, typical
 	var out bytes.Buffer
 	require.NoError(t, report.WriteXLSX(&out, report.Book{
 		Report: r, Title: "=Daily report", Sentence: "980 of 998", Zone: "UTC", Before: "a usual Friday", Month: report.NewPeriod(report.Month, "2026-11-20", "", "", day(t, "2026-11-22")),
@@ -103,6 +112,13 @@ func TestABookIsReadByAForeignLibrary(t *testing.T) {
 	require.Equal(t, "=Daily report", summary[0][0].V)
 	require.Equal(t, "s", summary[0][0].T)
 	require.Equal(t, "a usual Friday", summary[3][2].V)
+	for _, row := range summary {
+		if row[0].V == "x rate" {
+			require.InDelta(t, 0.985, row[2].V, 0.0001, "usual is the median of the rates")
+		}
+	}
+	require.Nil(t, jobs.Rows[1][13].V, "nothing is usual")
+	require.InDelta(t, 0.985, jobs.Rows[2][13].V, 0.0001)
 	require.NotEmpty(t, book["sheet definitions"].Rows)
 	targets := book["sheet targets"]
 	require.Equal(t, "A2", targets.Frozen)

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -159,6 +160,16 @@ func rate(p Page, c *model.Counter) string {
 	return p.L.Percent(int(c.Succeeded), int(rated))
 }
 
+// rateThen is the success rate with which that of a period is compared: of a day the median of
+// the rates of the usual days, with which its difference is computed, too.
+func rateThen(p Page, then *model.Counter, u *model.Usual) string {
+	if !u.Known() {
+		return rate(p, then)
+	}
+	const fine = 1_000_000
+	return p.L.Percent(int(math.Round(u.Rate.Median*fine)), 100*fine)
+}
+
 // change says how the rate differs from that of the period before, in points; "" = not worth a word.
 func change(p Page, now, then *model.Counter) (text, class string) {
 	a, b := now.Rated(), then.Rated()
@@ -201,7 +212,7 @@ func (v Report) rateCompared(now, then *model.Counter, u *model.Usual) (out comp
 		out.Mark, out.Class = signed(v.Page, 100*float64(now.Succeeded)/float64(now.Rated())-u.Rate.Median, "report.points")
 		out.Text = v.T("report.against", "Before", v.Before())
 	default:
-		out.Text = v.T("report.usually", "N", rate(v.Page, then))
+		out.Text = v.T("report.usually", "N", rateThen(v.Page, then, u))
 	}
 	return out
 }
@@ -350,7 +361,7 @@ func (v Report) comparison() string {
 	case v.Then.Rated() < 20:
 		return ""
 	}
-	return v.T("report.compared", "Before", v.Before(), "Rate", rate(v.Page, v.Then))
+	return v.T("report.compared", "Before", v.Before(), "Rate", rateThen(v.Page, v.Then, v.Usual))
 }
 
 // recovery says what became of the incidents.
