@@ -98,7 +98,7 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 		if err != nil {
 			return nil, err
 		}
-		r.Usual, r.Then = model.UsualOf(list, r.over())
+		r.Usual, r.Then = model.UsualOf(list, r.Over())
 	} else if r.Then, err = st.CounterTotal(ctx, r.Before.Spans(), a.Filter); err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 	return r, err
 }
 
-// over reports whether the period has no further fires.
-func (r *Report) over() bool { return r.Period.Last.Before(model.Date(r.Today)) }
+// Over reports whether the period has no further fires.
+func (r *Report) Over() bool { return r.Period.Last.Before(model.Date(r.Today)) }
 
 // usualDays are the days that a day is compared with, each added up.
 func usualDays(ctx context.Context, st Store, a Ask) (out []*model.Counter, err error) {
@@ -324,7 +324,7 @@ func (r *Report) details(ctx context.Context, st Store) error {
 			of[c.JobID] = append(of[c.JobID], c)
 		}
 		for id, l := range at {
-			l.Usual, l.Then = model.UsualOf(byDay(of[id]), r.over())
+			l.Usual, l.Then = model.UsualOf(byDay(of[id]), r.Over())
 		}
 	} else if err := each(ctx, st, r.Before, f, func(c *model.Counter) { at[c.JobID].Then.Add(c) }); err != nil {
 		return err

@@ -23,6 +23,7 @@ type Report struct {
 
 	Now, Then *model.Counter
 	Usual     *model.Usual // of a day: what it is compared with
+	Over      bool         // the period has no further runs: only then a week or longer is compared
 	TrendUnit model.Unit
 	Trend     []*model.Counter
 	Heat      model.Hours
@@ -198,6 +199,9 @@ type compared struct{ Mark, Class, Text string }
 // rateCompared compares a success rate. Of a day only what is unusual is marked.
 func (v Report) rateCompared(now, then *model.Counter, u *model.Usual) (out compared) {
 	if u == nil {
+		if !v.Over {
+			return compared{Text: v.T("report.not_over")}
+		}
 		if out.Mark, out.Class = change(v.Page, now, then); out.Mark != "" {
 			out.Text = v.T("report.against", "Before", v.Before())
 		}
@@ -220,6 +224,8 @@ func (v Report) rateCompared(now, then *model.Counter, u *model.Usual) (out comp
 // lostCompared compares a number of which less is better.
 func (v Report) lostCompared(now, then int64, of func(*model.Usual) model.UsualFigure) (out compared) {
 	switch u := v.Usual; {
+	case u == nil && !v.Over:
+		out.Text = v.T("report.not_over")
 	case u == nil:
 		out.Text = v.more(now, then)
 	case !u.Known():
@@ -358,6 +364,8 @@ func (v Report) comparison() string {
 	switch {
 	case v.Usual != nil && !v.Usual.Known() && v.Now.Expected > 0:
 		return v.T("report.no_usual_day", "Day", weekday(v.Page, v.First))
+	case v.Usual == nil && !v.Over:
+		return v.T("report.not_over_compared", "Before", v.Before())
 	case v.Then.Rated() < 20:
 		return ""
 	}

@@ -26,3 +26,18 @@ func TestTheUsualRateIsTheMedian(t *testing.T) {
 	assert.Equal(t, "usually 98.50%", v.rateCompared(v.Now, v.Then, v.Usual).Text)
 	assert.Equal(t, "98.00%", rateThen(v.Page, counted(98, 2), nil), "of a week or month: its own")
 }
+
+// TestWhatIsNotOverIsNotCompared: half a month has fewer failures than a whole one.
+func TestWhatIsNotOverIsNotCompared(t *testing.T) {
+	for _, kind := range []string{"week", "month", "range"} {
+		v := Report{Page: testPage(t), Kind: kind, Now: counted(1000, 131), Then: counted(2000, 159)}
+		for _, c := range []compared{v.lostCompared(131, 159, usualFailed), v.rateCompared(v.Now, v.Then, nil)} {
+			assert.Equal(t, compared{Text: "not over yet"}, c, kind)
+		}
+		assert.Equal(t, "Not over yet, so not compared with "+v.Before()+".", v.comparison())
+		v.Over = true
+		assert.Equal(t, "−28 against "+v.Before(), v.lostCompared(131, 159, usualFailed).Text)
+		assert.Equal(t, "worse", v.rateCompared(v.Now, v.Then, nil).Class)
+		assert.Contains(t, v.comparison(), "92.63%")
+	}
+}

@@ -54,7 +54,7 @@ func ReportView(ask jobs.ReportAsk, p jobs.ReportPage) views.Report {
 	v := views.Report{
 		Kind: string(p.Period.Kind), First: p.Period.First, Last: p.Period.Last, BeforeFirst: p.Before.First, BeforeLast: p.Before.Last,
 		Filter: views.ReportFilter{GroupID: ask.GroupID, Owner: ask.Owner, Tag: ask.Tag, List: string(ask.List)},
-		Groups: p.Groups, Owners: p.Owners, Tags: p.Tags, Now: p.Now, Then: p.Then, Usual: p.Usual, TrendUnit: p.TrendUnit, Trend: p.Trend,
+		Groups: p.Groups, Owners: p.Owners, Tags: p.Tags, Now: p.Now, Then: p.Then, Usual: p.Usual, Over: p.Over(), TrendUnit: p.TrendUnit, Trend: p.Trend,
 		Heat: p.Heat, HeatFirst: p.HeatFirst, HeatLast: p.HeatLast, LinesOf: p.JobsOf, Ran: p.Ran, Quiet: p.Quiet, Incidents: p.Incidents, State: p.State,
 		Targets: p.Targets, Month: p.Month.First,
 	}
