@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"image/png"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,5 +187,18 @@ func TestAReportNamesIncidentsOfItsOwn(t *testing.T) {
 		trouble, err := p.teller.trouble(t.Context(), m, day)
 		require.NoError(t, err, name)
 		assert.Equal(t, len(x.open) > 0, trouble, name)
+	}
+}
+
+// TestAMonthThatLastsIsNotCompared: half a month is no whole one; the one before is compared.
+func TestAMonthThatLastsIsNotCompared(t *testing.T) {
+	p := newPress(t)
+	p.month("Settlement")
+	p.report("day")
+	p.lang = "en"
+	for first, lasts := range map[string]bool{"2026-11-01": true, "2026-10-01": false} {
+		got, err := p.reportMail(t.Context(), model.ReportMail{ReportMailSettings: model.ReportMailSettings{Kind: "month", Language: "en"}}, "", report.Month, first)
+		require.NoError(t, err)
+		assert.Equal(t, lasts, strings.Contains(got.Text(), "Not over yet, so not compared with the month before."), first)
 	}
 }
