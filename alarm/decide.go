@@ -37,6 +37,8 @@ type Work struct {
 	// Watched says that Conditions is what is wrong now beside the jobs; else nobody looked.
 	Watched    bool
 	Conditions []Condition
+	// Addressed are executors of open incidents that have an address now.
+	Addressed []int
 	// Away are nodes that do not say any more what is wrong with them.
 	Away []string
 }
@@ -77,6 +79,9 @@ func Decide(w Work) *Decision {
 			inc.Failed = n // failures of a trouble that is told are no events
 		}
 		p.open[inc.Subject], p.byID[inc.ID] = &inc, &inc
+	}
+	for _, inc := range p.inOrder() {
+		p.moved(inc)
 	}
 	for _, e := range w.Events {
 		p.event(e)
@@ -145,6 +150,7 @@ func (p *pass) event(e model.AlarmEvent) {
 	if inc == nil {
 		inc = p.openNew(model.Incident{Subject: jobSubject(e.JobID), JobID: e.JobID, GroupID: job.GroupID, Severity: severityOf(rule), FirstRun: e.RunID}, e)
 	}
+	inc.GroupID = job.GroupID // it may have been moved
 	if inc.Reason == model.AlarmAttempt && inc.ToldMS != 0 && inc.AckedMS == 0 {
 		inc.TellMS = p.Now.UnixMilli() // people heard that it would be tried again
 	}
@@ -175,7 +181,7 @@ func (p *pass) event(e model.AlarmEvent) {
 	}
 }
 
-func executorSubject(group int) string { return "executor:" + strconv.Itoa(group) }
+func executorSubject(group int) string { return model.WatchExecutor + ":" + strconv.Itoa(group) }
 
 func (p *pass) openNew(inc model.Incident, e model.AlarmEvent) *model.Incident {
 	inc.OpenedMS, inc.Reason = e.AtMS, e.Reason
@@ -273,7 +279,26 @@ func (p *pass) well(subject string, at, run int64) {
 	if parent != nil && parent.GroupID != 0 && !p.holds(parent.Subject) {
 		p.end(parent, at, true)
 	}
-	p.end(inc, at, parent == nil || inc.ToldMS != 0)
+	if inc.Open() {
+		p.end(inc, at, parent == nil || inc.ToldMS != 0)
+	}
+}
+
+// moved takes a job that has another executor now out of the trouble of the one that it had: what
+// it does there says nothing about that one. Where people heard of that one only, the job's own
+// is over, and nobody is told.
+func (p *pass) moved(inc *model.Incident) {
+	job, there := p.Jobs[inc.JobID]
+	parent := p.parentOf(inc)
+	if !there || !inc.OfRuns() || parent == nil || parent.GroupID == 0 || parent.GroupID == job.GroupID {
+		return
+	}
+	if inc.ToldMS == 0 {
+		p.end(inc, p.Now.UnixMilli(), false)
+		return
+	}
+	inc.ParentID, inc.GroupID = 0, job.GroupID
+	p.changed(inc)
 }
 
 // holds reports whether a condition lasts.
@@ -295,8 +320,14 @@ func (p *pass) calm(inc *model.Incident) {
 				return
 			}
 		}
-		p.end(inc, p.Now.UnixMilli(), true)
+		p.end(inc, p.Now.UnixMilli(), p.knownWell(inc))
 	}
+}
+
+// knownWell reports whether an executor without jobs that fail is well: when they were stopped,
+// deleted or moved, nobody knows. An address is what was missing, or it says nothing.
+func (p *pass) knownWell(inc *model.Incident) bool {
+	return inc.Kind() != model.WatchExecutor || inc.Reason == model.ReasonNoAddress && slices.Contains(p.Addressed, inc.GroupID)
 }
 
 // end closes an incident; who was told of it is told so.
@@ -307,8 +338,17 @@ func (p *pass) end(inc *model.Incident, at int64, say bool) {
 	if inc.ToldMS == 0 && p.parentOf(inc) == nil {
 		p.run(inc.FirstRun, 1)
 	}
+	var members []*model.Incident
+	if inc.Kind() == model.WatchExecutor {
+		members = p.members(inc)
+	}
 	inc.EndedMS, inc.TellMS = max(at, inc.OpenedMS), 0
 	delete(p.open, inc.Subject)
 	p.changed(inc)
 	p.note(inc, "ended", "")
+	for _, x := range members { // their fires were those of this trouble: the next one does not count them again
+		if x.ToldMS == 0 {
+			p.end(x, at, false)
+		}
+	}
 }

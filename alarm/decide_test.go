@@ -25,6 +25,8 @@ type desk struct {
 	told  []string // step, subject, target and jobs
 	runs  map[int64]int
 	once  map[string]bool // opened, told already
+
+	addressed, ended []int
 }
 
 func newDesk(t *testing.T, jobs ...model.Job) *desk {
@@ -53,7 +55,7 @@ func (d *desk) watch(wrong []alarm.Condition, events ...model.AlarmEvent) []stri
 			events[i].AtMS = d.now.UnixMilli()
 		}
 	}
-	work := alarm.Work{Now: d.now, Events: events, Jobs: d.jobs, Open: d.open, Rules: d.rules, Watched: true, Conditions: wrong}
+	work := alarm.Work{Now: d.now, Events: events, Jobs: d.jobs, Open: d.open, Rules: d.rules, Watched: true, Conditions: wrong, Addressed: d.addressed, Ended: d.ended}
 	dec := alarm.Decide(work)
 	require.Len(d.t, dec.Events, len(events))
 	for _, inc := range dec.Changed {
@@ -318,6 +320,7 @@ func TestWhatIsWatched(t *testing.T) {
 	require.Empty(t, d.after(time.Minute).watch([]alarm.Condition{gone, silent}, failed(1, 10, model.ReasonNoAddress)))
 	require.Equal(t, []string{"ended node:b ops@example.org", "opened executor:3 a@example.org 1"}, d.after(time.Minute).watch([]alarm.Condition{silent}))
 	require.Empty(t, d.watch([]alarm.Condition{silent}, good(1)), "one address that was typed; the executor is still away")
+	d.addressed = []int{3}
 	require.Equal(t, []string{"ended executor:3 ops@example.org"}, d.after(time.Minute).pass())
 	require.Empty(t, d.open)
 }

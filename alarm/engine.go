@@ -17,6 +17,7 @@ type Store interface {
 	AlarmRules(ctx context.Context) ([]model.AlarmRule, error)
 	Nodes(ctx context.Context) ([]model.Node, error)
 	SilentGroups(ctx context.Context) ([]int, error)
+	AddressedGroups(ctx context.Context, ids []int) ([]int, error)
 	JobsToWatch(ctx context.Context, ids []int) (map[int]model.Job, error)
 	OpenRuns(ctx context.Context, plannedBefore int64) ([]model.OpenRun, error)
 	UsualDurations(ctx context.Context, jobs []int) (map[int]int64, error)
@@ -102,6 +103,9 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 	if len(w.Open) == 0 && len(w.Events) == 0 && len(w.Conditions) == 0 {
 		e.overAt = now
 		return false, nil
+	}
+	if !over {
+		w.Conditions = e.stillSilent()
 	}
 	if w.Rules == nil {
 		if w.Rules, err = e.Store.AlarmRules(ctx); err != nil {
@@ -207,6 +211,7 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 	}
 	of := map[int]model.Streak{}
 	var lasting []int
+	opened := map[int]int64{}
 	for _, inc := range w.Open {
 		due := inc.TellMS != 0 && inc.TellMS <= w.Now.Add(countedAhead).UnixMilli()
 		switch {
@@ -215,6 +220,7 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 			of[inc.JobID] = model.Streak{SinceMS: inc.OpenedMS, FirstRun: inc.FirstRun}
 		case due:
 			lasting = append(lasting, inc.JobID)
+			opened[inc.JobID] = inc.OpenedMS
 		}
 	}
 	if len(lasting) > 0 {
@@ -223,6 +229,7 @@ func (e *Engine) count(ctx context.Context, w *Work) error {
 			return err
 		}
 		for id, x := range streaks {
+			x.SinceMS = max(x.SinceMS, opened[id]) // what failed before was part of another trouble
 			of[id] = x
 		}
 	}

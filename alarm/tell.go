@@ -108,13 +108,13 @@ func (p *pass) again(inc *model.Incident, rule model.AlarmRule) {
 
 // grouped makes jobs that one executor fails together one incident: it is told, they are not.
 func (p *pass) grouped(inc *model.Incident) bool {
-	if inc.JobID == 0 || model.CauseOf(inc.Reason) != model.CauseExecutor {
+	if inc.JobID == 0 || model.CauseOf(inc.Reason) != model.CauseExecutor || !p.atHome(inc) {
 		return false
 	}
 	subject := executorSubject(inc.GroupID)
 	var same []*model.Incident
 	for _, x := range p.inOrder() {
-		if x.JobID != 0 && x.GroupID == inc.GroupID && x.ToldMS == 0 && p.parentOf(x) == nil && model.CauseOf(x.Reason) == model.CauseExecutor {
+		if x.JobID != 0 && x.GroupID == inc.GroupID && p.atHome(x) && x.ToldMS == 0 && p.parentOf(x) == nil && model.CauseOf(x.Reason) == model.CauseExecutor {
 			same = append(same, x)
 		}
 	}
@@ -129,6 +129,12 @@ func (p *pass) grouped(inc *model.Incident) bool {
 		p.tell(parent)
 	}
 	return true
+}
+
+// atHome reports whether the job still has the executor on which it failed.
+func (p *pass) atHome(inc *model.Incident) bool {
+	job, there := p.Jobs[inc.JobID]
+	return !there || job.GroupID == inc.GroupID
 }
 
 func (p *pass) say(inc *model.Incident, step string, n int, to []Target) {

@@ -42,6 +42,9 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 		}
 	}
 	e.silent = since
+	if w.Addressed, err = e.Store.AddressedGroups(ctx, executorsOf(w.Open)); err != nil {
+		return err
+	}
 	nodes, err := e.Store.Nodes(ctx)
 	if err != nil {
 		return err
@@ -85,6 +88,27 @@ func (e *Engine) watch(ctx context.Context, w *Work) error {
 	}
 	w.Watched = true
 	return nil
+}
+
+// executorsOf gives the executors that have an open incident of their own.
+func executorsOf(open []model.Incident) []int {
+	var ids []int
+	for _, x := range open {
+		if x.Kind() == model.WatchExecutor {
+			ids = append(ids, x.GroupID)
+		}
+	}
+	return ids
+}
+
+// stillSilent is for passes between two looks: a job that names its addresses itself may succeed
+// in one, and its executor has none all the same.
+func (e *Engine) stillSilent() []Condition {
+	var out []Condition
+	for _, id := range slices.Sorted(maps.Keys(e.silent)) {
+		out = append(out, Condition{Subject: executorSubject(id), GroupID: id, Reason: model.ReasonNoAddress})
+	}
+	return out
 }
 
 // nodeTroubles takes what a node says is wrong with it. A slow database is one trouble,

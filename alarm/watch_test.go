@@ -118,6 +118,7 @@ func (w *watched) OpenIncidents(context.Context, int) ([]model.Incident, error) 
 func (w *watched) AlarmRules(context.Context) ([]model.AlarmRule, error)           { return w.rules, nil }
 func (w *watched) Nodes(context.Context) ([]model.Node, error)                     { return w.nodes, nil }
 func (w *watched) SilentGroups(context.Context) ([]int, error)                     { return nil, nil }
+func (w *watched) AddressedGroups(context.Context, []int) ([]int, error)           { return nil, nil }
 func (w *watched) SucceededSince(context.Context, []model.Incident) ([]int, error) { return nil, nil }
 func (w *watched) Streaks(context.Context, []int) (map[int]model.Streak, error)    { return nil, nil }
 func (w *watched) RetentionState(context.Context) (model.RetentionState, error) {

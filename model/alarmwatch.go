@@ -10,6 +10,7 @@ import (
 // What is watched, beside what runs decide. A subject is one of these with a colon and what it
 // is about behind it.
 const (
+	WatchExecutor = "executor" // the executor with this id does not answer, or has no address
 	WatchOverrun  = "overrun"  // a run of the job with this id goes on for too long
 	WatchLate     = "late"     // a fire of the job has not been sent although its time is over
 	WatchLates    = "lates"    // fires of many jobs of an executor: EXECUTOR/RULE

@@ -123,6 +123,17 @@ func (s *Store) RemoveIncidents(ctx context.Context, before time.Time, limit int
 	return n, err
 }
 
+// AddressedGroups gives those of the executors that have an address.
+func (s *Store) AddressedGroups(ctx context.Context, ids []int) ([]int, error) {
+	var out []int
+	err := chunks(ids, 500, func(part []int) error {
+		list, err := collect(ctx, s.r, one[int], `SELECT id FROM xxl_job_group WHERE COALESCE(address_list, '') <> '' AND id IN (`+marks(len(part))+`) ORDER BY id`, anys(part)...)
+		out = append(out, list...)
+		return err
+	})
+	return out, err
+}
+
 // SilentGroups lists the executors that register, have no address, and have jobs that are on.
 func (s *Store) SilentGroups(ctx context.Context) ([]int, error) {
 	return collect(ctx, s.r, one[int], `SELECT g.id FROM xxl_job_group g WHERE g.address_type = 0 AND COALESCE(g.address_list, '') = ''
