@@ -20,7 +20,11 @@ func (p *pass) conditions() {
 	}
 	for _, inc := range p.inOrder() {
 		if p.watched(inc) && !p.holds(inc.Subject) {
-			p.end(inc, p.Now.UnixMilli(), p.stillWatched(inc))
+			known := p.stillWatched(inc)
+			if parent := p.parentOf(inc); parent != nil && !known {
+				p.unknown[parent] = true
+			}
+			p.end(inc, p.Now.UnixMilli(), known)
 		}
 	}
 }
@@ -31,9 +35,9 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 	rule := p.ruleOf(inc)
 	switch inc.Reason {
 	case model.AlarmOverrun:
-		return rule.OverrunMinutes > 0
+		return !rule.Off && rule.OverrunMinutes > 0
 	case model.AlarmUnusual:
-		return rule.OverrunTimes > 0
+		return !rule.Off && rule.OverrunTimes > 0
 	case model.AlarmDiskFull, model.AlarmOverCapacity:
 		_, node, _ := strings.Cut(inc.Subject, ":")
 		if inc.Reason == model.AlarmDiskFull {
@@ -41,7 +45,12 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 		}
 		return !slices.Contains(p.Away, node)
 	case model.AlarmLate:
-		return rule.LateMinutes > 0
+		if _, there := p.latesRule(inc); !there && inc.Kind() == model.WatchLates {
+			return false
+		}
+		// A rule that allows more by now does not look for what was late for it before.
+		limit := inc.Details().LimitMS
+		return !rule.Off && rule.LateMinutes > 0 && (limit == 0 || int64(rule.LateMinutes)*60_000 <= limit)
 	case model.AlarmNotDone, model.AlarmBroken:
 		job, there := p.Jobs[inc.JobID]
 		return there && job.Active()

@@ -68,11 +68,13 @@ type pass struct {
 	open   map[string]*model.Incident // by subject
 	byID   map[int64]*model.Incident
 	listed map[*model.Incident]bool // in d.Changed
+	// unknown are those with a member of which nobody knows whether it is over.
+	unknown map[*model.Incident]bool
 }
 
 // Decide is pure: the same work gives the same decision.
 func Decide(w Work) *Decision {
-	p := &pass{Work: w, open: map[string]*model.Incident{}, byID: map[int64]*model.Incident{}, listed: map[*model.Incident]bool{}, d: Decision{Runs: map[int64]int{}, Parents: map[*model.Incident]*model.Incident{}}}
+	p := &pass{Work: w, open: map[string]*model.Incident{}, byID: map[int64]*model.Incident{}, listed: map[*model.Incident]bool{}, unknown: map[*model.Incident]bool{}, d: Decision{Runs: map[int64]int{}, Parents: map[*model.Incident]*model.Incident{}}}
 	for i := range w.Open {
 		inc := w.Open[i]
 		if n := w.Failed[inc.JobID]; inc.OfRuns() && n > inc.Failed {
@@ -324,10 +326,14 @@ func (p *pass) calm(inc *model.Incident) {
 	}
 }
 
-// knownWell reports whether an executor without jobs that fail is well: when they were stopped,
-// deleted or moved, nobody knows. An address is what was missing, or it says nothing.
+// knownWell reports whether what many jobs had is over, now that none of them has it any more. When
+// those of an executor were stopped, deleted or moved, nobody knows: an address is what was
+// missing, or it says nothing. Of runs that are late nobody knows without their rule.
 func (p *pass) knownWell(inc *model.Incident) bool {
-	return inc.Kind() != model.WatchExecutor || inc.Reason == model.ReasonNoAddress && slices.Contains(p.Addressed, inc.GroupID)
+	if inc.Kind() == model.WatchLates {
+		return !p.unknown[inc] && p.stillWatched(inc)
+	}
+	return inc.Reason == model.ReasonNoAddress && slices.Contains(p.Addressed, inc.GroupID)
 }
 
 // end closes an incident; who was told of it is told so.

@@ -148,3 +148,39 @@ func (w *watched) pass(t *testing.T) []string {
 	require.NoError(t, w.Pass(t.Context(), w.now))
 	return w.told
 }
+
+// TestNobodyKnowsThatNoneWaits: the rule of jobs that are late together was deleted, or it does not
+// look for them any more, while their runs still wait.
+func TestNobodyKnowsThatNoneWaits(t *testing.T) {
+	rule := model.AlarmRule{ID: 7, Scope: model.ScopeExecutor, GroupID: 3, AlarmSettings: model.AlarmSettings{LateMinutes: 5, Mails: []string{"ops@example.org"}}}
+	all := model.AlarmRule{ID: 1, Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{LateMinutes: 5, Mails: []string{"ops@example.org"}}}
+	changed := func(change func(*model.AlarmRule)) alarm.Rules {
+		r := rule
+		change(&r)
+		return alarm.Rules{all, r}
+	}
+	for name, x := range map[string]struct {
+		after alarm.Rules
+		told  int
+	}{
+		"as it was":     {alarm.Rules{all, rule}, 1},
+		"deleted":       {alarm.Rules{all}, 0},
+		"switched off":  {changed(func(r *model.AlarmRule) { r.Off = true }), 0},
+		"does not look": {changed(func(r *model.AlarmRule) { r.LateMinutes = 0 }), 0},
+		"allows more":   {changed(func(r *model.AlarmRule) { r.LateMinutes = 60 }), 0},
+		"allows less":   {changed(func(r *model.AlarmRule) { r.LateMinutes = 1 }), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, job(1, 3, ""), job(2, 3, ""))
+			d.rules = alarm.Rules{all, rule}
+			var late []alarm.Condition
+			for id := range 2 {
+				late = append(late, alarm.Condition{Subject: model.WatchedJob(model.WatchLate, id+1), JobID: id + 1, GroupID: 3, Reason: model.AlarmLate, Detail: model.AlarmDetail{LimitMS: 300_000}})
+			}
+			require.Equal(t, []string{"opened lates:3/7 ops@example.org"}, d.watch(late))
+			d.rules = x.after
+			require.Len(t, d.after(time.Minute).pass(), x.told)
+			require.Empty(t, d.open)
+		})
+	}
+}

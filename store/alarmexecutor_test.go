@@ -11,9 +11,9 @@ import (
 	"github.com/carillon-scheduler/carillon/store/storetest"
 )
 
-// TestAnExecutorWithoutAnAddress is told to be well when it has one, and not when its jobs were
+// TestAnAddressOrNoJobs: an executor without an address is told to be well when it has one, and not when its jobs were
 // stopped meanwhile.
-func TestAnExecutorWithoutAnAddress(t *testing.T) {
+func TestAnAddressOrNoJobs(t *testing.T) {
 	suite.Each(t, func(t *testing.T, st *store.Store) {
 		watchRule(t, st, model.AlarmSettings{Mails: []string{"ops@example.org"}})
 		g := storetest.Group(t, st, "app-one", "")
