@@ -45,7 +45,7 @@ func (p *pass) stillWatched(inc *model.Incident) bool {
 		}
 		return !slices.Contains(p.Away, node)
 	case model.AlarmLate:
-		if _, there := p.latesRule(inc); !there && inc.Kind() == model.WatchLates {
+		if _, there := p.Rules.ofLates(inc); !there && inc.Kind() == model.WatchLates {
 			return false
 		}
 		// A rule that allows more by now does not look for what was late for it before.

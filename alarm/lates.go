@@ -12,9 +12,9 @@ func latesSubject(group int, r model.AlarmRule) string {
 	return fmt.Sprintf("%s:%d/%d", model.WatchLates, group, r.ID)
 }
 
-// latesRule is the rule of such an incident, while it is there.
-func (p *pass) latesRule(inc *model.Incident) (model.AlarmRule, bool) {
-	for _, r := range p.Rules {
+// ofLates is the rule of such an incident, while it is there.
+func (rs Rules) ofLates(inc *model.Incident) (model.AlarmRule, bool) {
+	for _, r := range rs {
 		if inc.Kind() == model.WatchLates && inc.Subject == latesSubject(inc.GroupID, r) {
 			return r, true
 		}

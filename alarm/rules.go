@@ -54,6 +54,24 @@ func (rs Rules) ForGroup(group int) model.AlarmRule {
 	return rs.Default()
 }
 
+// Of gives the rule of an incident that is about no job, as somebody hears of it: by the rule of
+// the trouble, or by the first of the jobs that is told of whose rule names the target.
+func (rs Rules) Of(inc *model.Incident, jobs []model.Job, channel, target string) model.AlarmRule {
+	if r, is := rs.ofLates(inc); is {
+		return r
+	}
+	own := rs.ForGroup(inc.GroupID)
+	if Tells(own, channel, target) {
+		return own
+	}
+	for i := range jobs {
+		if r := rs.For(&jobs[i]); Tells(r, channel, target) {
+			return r
+		}
+	}
+	return own
+}
+
 // quietUntil gives the end of the quiet hours that an instant lies in, or zero. What is
 // critical has none.
 func quietUntil(s model.AlarmSettings, sev model.Severity, now time.Time) time.Time {

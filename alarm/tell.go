@@ -18,7 +18,7 @@ func (p *pass) ruleOf(inc *model.Incident) model.AlarmRule {
 			return p.Rules.For(&job)
 		}
 	}
-	if r, is := p.latesRule(inc); is {
+	if r, is := p.Rules.ofLates(inc); is {
 		return r
 	}
 	if inc.GroupID != 0 {

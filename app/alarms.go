@@ -25,6 +25,7 @@ import (
 
 const (
 	linesInMail = 20
+	mostRead    = 500             // jobs of which those in the mail are chosen
 	tailWait    = 5 * time.Second // for an executor's log: the alarm must not wait for it
 )
 
@@ -201,7 +202,7 @@ func (t *teller) members(ctx context.Context, a *views.AlarmMail, m model.Messag
 	}
 	ids := m.JobIDs
 	if ids == nil {
-		list, err := t.store.IncidentMembers(ctx, m.IncidentID, linesInMail)
+		list, err := t.store.IncidentMembers(ctx, m.IncidentID, mostRead)
 		if err != nil {
 			return err
 		}
@@ -211,11 +212,15 @@ func (t *teller) members(ctx context.Context, a *views.AlarmMail, m model.Messag
 	} else {
 		a.Jobs = len(ids)
 	}
-	ids = ids[:min(len(ids), linesInMail)]
-	names, err := t.store.NamesOfJobs(ctx, ids)
+	ids = ids[:min(len(ids), mostRead)]
+	jobs, err := t.store.JobsToWatch(ctx, ids)
 	for _, id := range ids {
-		if names[id] != "" {
-			a.Members = append(a.Members, views.AlarmLine{Name: names[id], URL: fmt.Sprintf("%s/jobs/%d", t.base, id)})
+		j, there := jobs[id]
+		if !there || a.Incident.GroupID != 0 && j.GroupID != a.Incident.GroupID { // who may see it where it is now is not known
+			continue
+		}
+		if len(a.Members) < linesInMail {
+			a.Members = append(a.Members, views.AlarmLine{Name: j.Name, URL: fmt.Sprintf("%s/jobs/%d", t.base, id)})
 		}
 	}
 	return err
@@ -228,13 +233,32 @@ func (t *teller) reader(ctx context.Context, d *jobs.IncidentDetail, m model.Mes
 	if err != nil {
 		return t.texts.Localizer(t.lang), t.zone, err
 	}
-	holds := alarm.Rules(rules).ForGroup(d.GroupID)
+	var holds model.AlarmRule
 	if d.Job != nil {
 		holds = alarm.Rules(rules).For(d.Job)
+	} else {
+		about, err := t.toldOf(ctx, m)
+		if err != nil {
+			return t.texts.Localizer(t.lang), t.zone, err
+		}
+		holds = alarm.Rules(rules).Of(&d.Incident, about, m.Channel, m.Target)
 	}
 	own, err := t.prefers(ctx, m)
 	words, zone := t.speaks(cmp.Or(own.Language, holds.Language), cmp.Or(own.Zone, holds.Zone))
 	return words, zone, err
+}
+
+// toldOf gives the jobs of which the target of a message about many is told, in their order.
+func (t *teller) toldOf(ctx context.Context, m model.Message) ([]model.Job, error) {
+	ids := m.JobIDs[:min(len(m.JobIDs), mostRead)]
+	found, err := t.store.JobsToWatch(ctx, ids)
+	var out []model.Job
+	for _, id := range ids {
+		if j, there := found[id]; there {
+			out = append(out, j)
+		}
+	}
+	return out, err
 }
 
 // prefers is what the person chose who has the address that a message goes to; of channels, and
