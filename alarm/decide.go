@@ -20,7 +20,7 @@ const (
 
 // Work is what one pass decides about.
 type Work struct {
-	Now    time.Time
+	Now    time.Time          // in the zone of the center
 	Events []model.AlarmEvent // in their order
 	Jobs   map[int]model.Job  // those of the events and of all open incidents
 	Open   []model.Incident

@@ -27,6 +27,7 @@ type desk struct {
 	once  map[string]bool // opened, told already
 
 	addressed, ended []int
+	wait             int64 // of the last telling: not before
 }
 
 func newDesk(t *testing.T, jobs ...model.Job) *desk {
@@ -87,6 +88,7 @@ func (d *desk) watch(wrong []alarm.Condition, events ...model.AlarmEvent) []stri
 	}
 	var out []string
 	for _, x := range dec.Told {
+		d.wait = x.NotBeforeMS
 		for _, to := range x.Targets {
 			line := x.Step + " " + x.Incident.Subject + " " + to.Name
 			if key := line + strconv.FormatInt(x.Incident.ID, 10); x.Step == model.StepOpened { // the outbox has it once
@@ -291,10 +293,22 @@ func TestQuietHours(t *testing.T) {
 	require.Empty(t, d.pass(failed(1, 10, model.ReasonError))) // 03:00 in Berlin
 	require.Empty(t, d.after(4*time.Hour-time.Minute).pass())
 	require.Len(t, d.after(time.Minute).pass(), 1)
-	d.pass(good(1))
+	require.Len(t, d.pass(good(1)), 1)
+	require.Zero(t, d.wait)
+	// What was told in the day and is over in the night waits for the morning.
+	require.Len(t, d.pass(failed(1, 12, model.ReasonError)), 1)
+	d.now = time.Date(2026, 11, 21, 22, 30, 0, 0, time.UTC) // 23:30 in Berlin
+	require.Len(t, d.pass(good(1)), 1)
+	require.Equal(t, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC).UnixMilli(), d.wait)
 	d.rules[0].Severity = model.SeverityCritical
 	d.now = t0
 	require.Len(t, d.pass(failed(1, 11, model.ReasonError)), 1)
+}
+
+// TestOneSpellingOfADomain: what an address got is counted by its text.
+func TestOneSpellingOfADomain(t *testing.T) {
+	d := newDesk(t, job(1, 1, "Ops@Example.ORG, nonsense"))
+	require.Equal(t, []string{"opened job:1 Ops@example.org", "opened job:1 nonsense"}, d.pass(failed(1, 10, model.ReasonError)))
 }
 
 // TestWhichRule: the narrowest that fits.

@@ -89,6 +89,9 @@ func (e *Engine) page(ctx context.Context, now time.Time) (more bool, err error)
 		return false, err
 	}
 	w := Work{Now: now}
+	if e.Zone != nil { // quiet hours of rules that name no zone are those of the center
+		w.Now = now.In(e.Zone)
+	}
 	if w.Open, err = e.Store.OpenIncidents(ctx, mostIncidents); err != nil {
 		return false, err
 	}

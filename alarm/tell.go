@@ -141,7 +141,13 @@ func (p *pass) say(inc *model.Incident, step string, n int, to []Target) {
 	if step == model.StepOpened && len(to) == 0 && p.d.Runs[inc.FirstRun] != 1 {
 		p.run(inc.FirstRun, 1)
 	}
-	p.d.Told = append(p.d.Told, Telling{Incident: inc, Step: step, N: n, Targets: to})
+	x := Telling{Incident: inc, Step: step, N: n, Targets: to}
+	if step == model.StepEnded { // the other steps are decided when they may be told
+		if end := quietUntil(p.ruleOf(inc).AlarmSettings, inc.Severity, p.Now); !end.IsZero() {
+			x.NotBeforeMS = end.UnixMilli()
+		}
+	}
+	p.d.Told = append(p.d.Told, x)
 }
 
 // targets are those whom an incident is told to: of one that many jobs have, everybody
@@ -155,6 +161,9 @@ func (p *pass) targetsOf(inc *model.Incident, by []*model.Incident, escalated bo
 	rule := p.ruleOf(inc)
 	var out []Target
 	add := func(channel, name string, job int) {
+		if at := strings.LastIndex(name, "@"); channel == model.ChannelMail && at > 0 {
+			name = name[:at] + strings.ToLower(name[at:]) // what is counted for an address is counted for all spellings of its domain
+		}
 		i := slices.IndexFunc(out, func(t Target) bool { return t.Channel == channel && strings.EqualFold(t.Name, name) })
 		if i < 0 {
 			i = len(out)

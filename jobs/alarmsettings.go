@@ -227,6 +227,12 @@ func (s *Service) checkRule(ctx context.Context, actor model.Actor, r *model.Ala
 		r.Name = strings.TrimSpace(r.Name)
 		line(bad, "name", r.Name, 100, true)
 	}
+	// Of two about the same only one would hold.
+	if i := slices.IndexFunc(set.Rules, func(x model.AlarmRule) bool {
+		return x.ID != r.ID && x.Scope == r.Scope && x.GroupID == r.GroupID && x.JobID == r.JobID && x.Tag == r.Tag && r.Scope != model.ScopeDefault
+	}); i >= 0 {
+		bad.AddField(r.Scope, "field.rule_there", "Name", set.Rules[i].Name)
+	}
 	checkMails(bad, "mails", r.Mails)
 	checkMails(bad, "escalate_to", r.EscalateTo)
 	for _, id := range r.Channels {

@@ -261,6 +261,8 @@ type Telling struct {
 	Step     string
 	N        int // of the reminder
 	Targets  []TellTarget
+	// NotBeforeMS is when it may be told (epoch ms), 0 = at once.
+	NotBeforeMS int64
 }
 
 // TellTarget is whom to tell.

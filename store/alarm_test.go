@@ -428,3 +428,27 @@ func TestARuleOfATag(t *testing.T) {
 		require.Len(t, openedTo(box), 4, "and neither was done by one o'clock")
 	})
 }
+
+// TestQuietHoursOfTheCenter: a rule that names no zone has that of the center, and what is over
+// in quiet hours is told after them.
+func TestQuietHoursOfTheCenter(t *testing.T) {
+	suite.Each(t, func(t *testing.T, st *store.Store) {
+		box := &letterbox{}
+		o := newOffice(t, st, box, "n#1")
+		o.desk.Zone = time.FixedZone("", 8*3600) // 08:00 at t0
+		_, err := st.SaveAlarmRule(t.Context(), model.AlarmRule{Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{Severity: model.SeverityWarning, QuietFrom: "07:30", QuietTo: "09:00"}})
+		require.NoError(t, err)
+		j := running(t, st, storetest.Job(t, st, storetest.Group(t, st, "app", "").ID, func(j *model.Job) { j.AlarmEmail = "a@example.org" }), t0)
+		end(t, st, j, 500, "", o.now)
+		require.Empty(t, o.work())
+		o.now = t0.Add(time.Hour)
+		require.Len(t, o.work(), 1, "at 09:00")
+		o.now = t0.Add(23*time.Hour + 45*time.Minute)
+		end(t, st, j, 200, "", o.now)
+		require.Len(t, o.work(), 1, "at 07:45")
+		o.now = t0.Add(25 * time.Hour)
+		got := o.work()
+		require.Len(t, got, 2, "at 09:00 of the next day")
+		require.Contains(t, got[1], "ended a@example.org")
+	})
+}

@@ -149,7 +149,7 @@ func (s *Store) addMessages(ctx context.Context, tx *sql.Tx, told []model.Tellin
 		return err
 	}
 	for _, x := range told {
-		targets := x.Targets
+		targets, at := x.Targets, max(now.UnixMilli(), x.NotBeforeMS)
 		if x.Step == model.StepEnded {
 			err := flush() // what is told in the same moment
 			if err != nil {
@@ -168,7 +168,7 @@ func (s *Store) addMessages(ctx context.Context, tx *sql.Tx, told []model.Tellin
 				}
 				ids = string(b)
 			}
-			args = append(args, x.Incident.ID, dedupKey(x.Incident.ID, x.Step, x.N, to), x.Step, to.Channel, cut(to.Name, 320), ids, model.OutboxWaiting, 0, now.UnixMilli(), now.UnixMilli())
+			args = append(args, x.Incident.ID, dedupKey(x.Incident.ID, x.Step, x.N, to), x.Step, to.Channel, cut(to.Name, 320), ids, model.OutboxWaiting, 0, at, at)
 			if len(args) >= 200*columns {
 				if err := flush(); err != nil {
 					return err

@@ -189,8 +189,8 @@ func typedForms() map[string]typed {
 		"POST /retention/run": {},
 
 		"POST /alarms/test":                {form: "address=nobody", fields: map[string]field{"address": {kind: beside}, "channel": {kind: beside}}},
-		"POST /alarms/rules":               {page: "/alarms/rules/new", form: "name=rNEW&scope=tag&tag=pay&severity=warning&mails=a@example.org", fields: alarmRule},
-		"POST /alarms/rules/:id":           {object: "alarm-rule", form: "name=r&scope=tag&tag=pay&severity=warning", fields: map[string]field{"name": alarmRule["name"]}},
+		"POST /alarms/rules":               {page: "/alarms/rules/new", form: "name=rNEW&scope=tag&tag=payNEW&severity=warning&mails=a@example.org", fields: alarmRule},
+		"POST /alarms/rules/:id":           {object: "alarm-rule", form: "name=r&scope=tag&tag=payNEW&severity=warning", fields: map[string]field{"name": alarmRule["name"]}},
 		"POST /alarms/rules/:id/delete":    {object: "alarm-rule"},
 		"POST /alarms/channels":            {form: "name=c&kind=webhook&url=https://example.org/x", fields: alarmChannel},
 		"POST /alarms/channels/:id":        {object: "alarm-channel", form: "name=c&kind=webhook&url=https://example.org/x", fields: alarmChannel},
