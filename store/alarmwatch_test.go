@@ -12,7 +12,7 @@ import (
 )
 
 // TestAnExecutorWithoutAnAddress is told after a minute to whom the default rule names, and
-// told to be well when it has one.
+// told to be well when it has one, not when its jobs are stopped.
 func TestAnExecutorWithoutAnAddress(t *testing.T) {
 	suite.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
@@ -38,7 +38,17 @@ func TestAnExecutorWithoutAnAddress(t *testing.T) {
 		require.Contains(t, box.got[0], "opened ops@example.org")
 		switchJob(t, st, j.ID, model.JobStopped, 0)
 		tick(time.Minute)
+		require.Len(t, box.got, 1, "it has none all the same")
+		list, err := st.OpenIncidents(ctx, 10)
+		require.NoError(t, err)
+		require.Empty(t, list)
+		switchJob(t, st, j.ID, model.JobRunning, t0.UnixMilli())
+		tick(2 * time.Minute)
 		require.Len(t, box.got, 2)
-		require.Contains(t, box.got[1], "ended ops@example.org")
+		require.Contains(t, box.got[1], "opened ops@example.org")
+		write(t, st, `UPDATE xxl_job_group SET address_list = 'http://10.0.0.1:9999/' WHERE id = ?`, g.ID)
+		tick(20 * time.Second)
+		require.Len(t, box.got, 3)
+		require.Contains(t, box.got[2], "ended ops@example.org")
 	})
 }
