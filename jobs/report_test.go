@@ -120,3 +120,39 @@ func TestADayIsComparedWithUsualOnes(t *testing.T) {
 	require.True(t, p.Usual.Known())
 	require.False(t, p.Usual.Odd(p.Usual.Failed, p.Now.Failed), "the day is not over")
 }
+
+// TestWhatAWeekIsComparedWith: a page reads the numbers of the week before from packs, a workbook
+// all of them; they are the same.
+func TestWhatAWeekIsComparedWith(t *testing.T) {
+	w := newWorld(t)
+	mine := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.Author = "mei" })
+	other := storetest.Job(t, w.store, w.group.ID, func(j *model.Job) { j.Name, j.Author = "other", "bo" })
+	for back := range 21 {
+		for n, j := range []model.Job{mine, mine, other} {
+			at := w.now.AddDate(0, 0, -back)
+			r := storetest.Run(t, w.store, j, func(r *model.Run) {
+				r.TriggerTime, r.PlannedMS, r.Phase, r.TriggerCode = at, at.UnixMilli(), model.PhaseAccepted, 200
+			})
+			storetest.End(t, w.store, r, []int{200, 500}[(back+n)%2], "", "")
+		}
+	}
+	for more := true; more; {
+		var err error
+		more, err = w.store.FoldCounts(t.Context(), w.now)
+		require.NoError(t, err)
+	}
+	for owner, want := range map[string]int64{"": 21, "mei": 14, "bo": 7} {
+		ask := jobs.ReportAsk{Kind: report.Week, Day: w.now.AddDate(0, 0, -7).Format(time.DateOnly), Owner: owner, List: report.Busy}
+		page, err := w.Report(t.Context(), admin(), ask)
+		require.NoError(t, err)
+		ask.Length = 1000
+		book, err := w.Report(t.Context(), admin(), ask)
+		require.NoError(t, err)
+		require.Equal(t, want, page.Then.Expected, owner)
+		numbers := func(c *model.Counter) []int64 {
+			return []int64{c.Expected, c.Succeeded, c.Rescued, c.Failed, c.Missed, c.Excused, c.Late, c.TookRuns, c.TookMS}
+		}
+		require.Equal(t, numbers(book.Then), numbers(page.Then), owner)
+		require.Positive(t, page.Then.Failed)
+	}
+}

@@ -99,7 +99,7 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 			return nil, err
 		}
 		r.Usual, r.Then = model.UsualOf(list, r.Over())
-	} else if r.Then, err = st.CounterTotal(ctx, r.Before.Spans(), a.Filter); err != nil {
+	} else if r.Then, err = before(ctx, st, r.Before.Spans(), a); err != nil {
 		return nil, err
 	}
 	unit, first, last := a.Period.Trend()
@@ -134,6 +134,25 @@ func Build(ctx context.Context, st Store, a Ask, zone *time.Location) (*Report, 
 
 // Over reports whether the period has no further fires.
 func (r *Report) Over() bool { return r.Period.Last.Before(model.Date(r.Today)) }
+
+// before is what a period is compared with. A page and a mail show its numbers; a workbook shows
+// its reasons and durations, too, which are far more to read.
+func before(ctx context.Context, st Store, spans []model.Span, a Ask) (*model.Counter, error) {
+	if a.Length > ListLength {
+		return st.CounterTotal(ctx, spans, a.Filter)
+	}
+	sum := model.NewCounter(0, "", 0, 0)
+	for _, span := range spans {
+		list, err := st.CountersByUnit(ctx, span, a.Filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			sum.Add(c)
+		}
+	}
+	return sum, nil
+}
 
 // usualDays are the days that a day is compared with, each added up.
 func usualDays(ctx context.Context, st Store, a Ask) (out []*model.Counter, err error) {
