@@ -94,7 +94,7 @@ func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher
 	d := &Dispatcher{
 		store: store, exec: exec, cfg: cfg, node: n, ring: newRing(cfg.Now, cfg.RingCapacity), route: router.New(),
 		// An address that hangs never holds all workers of a lane.
-		fast: newLane(min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
+		fast: newLane(cfg.FastWorkers, min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(cfg.SlowWorkers, min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
 		ahead:    newAhead(), armed: newAhead(), early: make(chan []*model.Run, 8),
@@ -126,11 +126,9 @@ func (d *Dispatcher) Write(ctx, last context.Context) {
 // under send.
 func (d *Dispatcher) Ring(ctx, send context.Context) {
 	var all sync.WaitGroup
-	for range d.cfg.FastWorkers {
-		all.Go(func() { d.work(ctx, send, d.fast) })
-	}
-	for range d.cfg.SlowWorkers {
-		all.Go(func() { d.work(ctx, send, d.slow) })
+	for _, l := range []*lane{d.fast, d.slow} {
+		all.Go(func() { l.watch(ctx) })
+		l.open(func() { all.Go(func() { d.work(ctx, send, l) }) })
 	}
 	all.Go(func() {
 		loop.Supervise(ctx, "ring", d.cfg.Logger, func() {
@@ -238,19 +236,10 @@ func (d *Dispatcher) load(ctx context.Context, runs []*model.Run) ([]*job, error
 	return out, nil
 }
 
-// work is the body of one worker; it ends when ctx does. send outlives ctx so
+// work is the body of one worker; it ends when no job waits. send outlives ctx so
 // that a call in flight at stop is finished and recorded.
 func (d *Dispatcher) work(ctx, send context.Context, l *lane) {
-	for {
-		j := l.take()
-		if j == nil {
-			select {
-			case <-ctx.Done():
-				return
-			case <-l.some:
-			}
-			continue
-		}
+	for j := l.take(); j != nil; j = l.take() {
 		if ctx.Err() != nil {
 			if !j.claimedAt.IsZero() {
 				d.ahead.add([]*job{j}) // given back

@@ -1,36 +1,79 @@
 package dispatch
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
 )
 
-// lane is a queue with a fixed number of workers. Its length is bounded by the
-// ring's capacity: only runs that the ring knows get here.
+// lane is a queue and the workers that empty it. Its length is bounded by the ring's
+// capacity: only runs that the ring knows get here.
+//
+// A worker is started for a job that waits and ends when none does. There are as many as
+// it takes to keep a pace: more calls at a time than the machine can work on make nothing
+// faster, and each costs memory and processor time. Where calls wait for the network or
+// for an executor that hangs, the pace falls and more workers are let in.
 type lane struct {
-	mu    sync.Mutex
-	queue []*job
-	some  chan struct{} // one token per queued job would be a second bound; one wake-up chain is enough
-
 	perAddress int // runs being sent to one address at a time
+
+	mu      sync.Mutex
+	queue   []*job
+	start   func()        // starts a worker; nil = not running yet
+	least   int           // workers that are always let in
+	most    int           // workers there may be
+	allowed int           // workers that are let in now
+	running int           // workers there are
+	taken   int           // jobs since the last look
+	short   chan struct{} // buffered: jobs wait, and all workers that are let in are busy
 }
 
-func newLane(perAddress int) *lane {
-	return &lane{some: make(chan struct{}, 1), perAddress: max(1, perAddress)}
+const (
+	// fewCalls is how many workers a lane always lets in.
+	fewCalls = 128
+	// lookEvery is how often a lane looks at its pace while jobs wait.
+	lookEvery = 20 * time.Millisecond
+	// paceKept is how many jobs are taken in that time when more workers would not help: 3000
+	// calls a second.
+	paceKept = 60
+	// letIn is how many workers are added when it is less.
+	letIn = 64
+)
+
+func newLane(workers, perAddress int) *lane {
+	least := min(fewCalls, workers)
+	return &lane{perAddress: max(1, perAddress), least: least, most: workers, allowed: least, short: make(chan struct{}, 1)}
+}
+
+// open lets workers come.
+func (l *lane) open(start func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.start = start
+	l.staff(len(l.queue))
 }
 
 func (l *lane) push(jobs ...*job) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.queue = append(l.queue, jobs...)
-	l.mu.Unlock()
-	l.signal()
+	l.staff(len(jobs))
 }
 
-func (l *lane) signal() {
-	select {
-	case l.some <- struct{}{}:
-	default:
+// staff starts workers for so many jobs that wait, as far as they are let in. The lock is held.
+func (l *lane) staff(jobs int) {
+	if l.start == nil {
+		return
+	}
+	for ; jobs > 0 && l.running < l.allowed; jobs-- {
+		l.running++
+		l.start()
+	}
+	if jobs > 0 && l.allowed < l.most {
+		select {
+		case l.short <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -41,22 +84,58 @@ func (l *lane) len() int {
 	return len(l.queue)
 }
 
-// take gives the next job or nil, and wakes the next worker when there is more.
+// take gives a worker its next job; nil ends the worker.
 func (l *lane) take() *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) == 0 {
+		l.running--
+		l.allowed = max(l.least, min(l.allowed, l.running+l.least))
+		l.queue = nil // let the array go after a burst
 		return nil
 	}
 	j := l.queue[0]
 	l.queue[0] = nil
 	l.queue = l.queue[1:]
-	if len(l.queue) > 0 {
-		l.signal()
-	} else {
-		l.queue = nil // let the array go after a burst
-	}
+	l.taken++
 	return j
+}
+
+// watch lets more workers in while jobs wait and few are taken, until ctx ends.
+func (l *lane) watch(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.short:
+		}
+		for waiting := l.look(true); waiting; waiting = l.look(false) {
+			timer.Reset(lookEvery)
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			}
+		}
+	}
+}
+
+// look judges the pace since the last look, or begins to measure it, and reports whether
+// it is worth another one.
+func (l *lane) look(first bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slow := !first && l.taken < paceKept
+	l.taken = 0
+	if slow && len(l.queue) > 0 {
+		l.allowed = min(l.most, l.allowed+letIn)
+		before := l.running
+		l.staff(min(letIn, len(l.queue)))
+		l.taken = before - l.running // their first jobs say nothing about the pace
+	}
+	return len(l.queue) > 0 && l.allowed < l.most
 }
 
 // gates limit how many runs are being sent to one address at a time, so that an
