@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -22,7 +20,6 @@ import (
 
 // Run serves until the context ends.
 func (c *ServeCmd) Run(ctx context.Context, log *slog.Logger, out *Output) error {
-	collectEarly()
 	center, err := Start(ctx, *c, log)
 	if err != nil {
 		return err
@@ -33,14 +30,6 @@ func (c *ServeCmd) Run(ctx context.Context, log *slog.Logger, out *Output) error
 	}
 	err = center.Wait(ctx)
 	return errors.Join(err, center.Stop(ctx))
-}
-
-// collectEarly lets the garbage collector come when the heap has grown by 60 %, not by 100:
-// a tenth less memory, for a processor time that cannot be measured. GOGC decides when it is set.
-func collectEarly() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(60)
-	}
 }
 
 // ExecutorCmd runs the sample executor.

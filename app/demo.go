@@ -101,7 +101,6 @@ func StartDemo(ctx context.Context, c DemoCmd, log *slog.Logger) (*Demo, error) 
 			return nil, err
 		}
 	}
-	collectEarly()
 	center, err := Start(ctx, ServeCmd{
 		Listen: listen, DatabaseFlags: DatabaseFlags{Database: "sqlite:" + filepath.Join(c.Data, "carillon.db"), Timezone: "Local"},
 		AccessToken: token, AdminPassword: password, BasePath: "/", Lang: c.Lang, Migrate: true, LegacyConsole: true, RetentionDays: 30,

@@ -24,12 +24,11 @@ func (s *Store) PlannedIDs(ctx context.Context, owner string, afterMS, untilMS i
 
 // RunsByID reads what ringing needs of runs that are still planned, in no order.
 func (s *Store) RunsByID(ctx context.Context, ids []int64) ([]model.Run, error) {
-	var out []model.Run
-	err := chunks(ids, 1000, func(part []int64) error {
+	out := make([]model.Run, 0, len(ids))
+	err := chunks(ids, 1000, func(part []int64) (err error) {
 		var r model.Run
-		list, err := collect(ctx, s.h, into(&r, s.dueTargets(&r)), `SELECT `+dueColumns+` FROM xxl_job_log
+		out, err = collectOn(ctx, s.h, out, into(&r, s.dueTargets(&r)), `SELECT `+dueColumns+` FROM xxl_job_log
 			WHERE id IN (`+marks(len(part))+`) AND run_state = ?`, append(anys(part), model.PhasePlanned)...)
-		out = append(out, list...)
 		return err
 	})
 	return out, err

@@ -191,7 +191,7 @@ func (s *Store) lockRuns(ctx context.Context, tx *sql.Tx, list []model.Handled, 
 	}
 	rows, held = make(map[int64]*model.Run, len(list)), map[int64]bool{}
 	err = chunks(compact(ids), 1000, func(part []int64) error {
-		found, err := s.queryRuns(ctx, tx, full, `SELECT `+runColumns+` FROM xxl_job_log
+		found, err := s.queryRunsOn(ctx, tx, make([]model.Run, 0, len(part)), full, `SELECT `+runColumns+` FROM xxl_job_log
 			WHERE id IN (`+marks(len(part))+`) ORDER BY id`+locking, anys(part)...)
 		for i := range found {
 			rows[found[i].ID] = &found[i]

@@ -63,7 +63,7 @@ func (s *Store) Definitions(ctx context.Context, ids []int) (map[int]*model.Defi
 	out := make(map[int]*model.Definition, len(ids))
 	err := readable(ids, 500, func(part []int) error {
 		var d model.Definition
-		list, err := collect(ctx, s.h, into(&d, []any{
+		list, err := collectOn(ctx, s.h, make([]model.Definition, 0, len(part)), into(&d, []any{
 			&d.ID, &d.GroupID, nz(&d.Route), nz(&d.Handler), nz(&d.Param), nz(&d.Block), &d.TimeoutSec, &d.GlueType, nz(&d.GlueSource), s.scanTime(&d.GlueUpdateTime),
 		}), `SELECT id, job_group, executor_route_strategy, executor_handler, executor_param, executor_block_strategy, executor_timeout,
 			glue_type, glue_source, glue_updatetime FROM xxl_job_info WHERE id IN (`+marks(len(part))+`)`, anys(part)...)

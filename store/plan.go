@@ -122,7 +122,11 @@ func (s *Store) atTheEnd(ctx context.Context, err error) error {
 }
 
 func (s *Store) writePlans(ctx context.Context, tx *sql.Tx, plans []model.JobPlan, careful bool, now time.Time) (int, error) {
-	var rows []model.Run
+	n := 0
+	for i := range plans {
+		n += len(plans[i].Runs)
+	}
+	rows := make([]model.Run, 0, n)
 	byID := make(map[int]*model.JobPlan, len(plans))
 	var going []int
 	for i := range plans {

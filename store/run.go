@@ -42,8 +42,13 @@ func (s *Store) runTargets(r *model.Run, all bool) []any {
 }
 
 func (s *Store) queryRuns(ctx context.Context, q querier, all bool, query string, args ...any) ([]model.Run, error) {
+	return s.queryRunsOn(ctx, q, nil, all, query, args...)
+}
+
+// queryRunsOn appends to out, which has room for those that are expected.
+func (s *Store) queryRunsOn(ctx context.Context, q querier, out []model.Run, all bool, query string, args ...any) ([]model.Run, error) {
 	var r model.Run
-	return collect(ctx, q, into(&r, s.runTargets(&r, all)), query, args...)
+	return collectOn(ctx, q, out, into(&r, s.runTargets(&r, all)), query, args...)
 }
 
 // dueColumns are those that ringing needs: the rest of a planned run is empty.
