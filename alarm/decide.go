@@ -83,6 +83,7 @@ func Decide(w Work) *Decision {
 		p.open[inc.Subject], p.byID[inc.ID] = &inc, &inc
 	}
 	for _, inc := range p.inOrder() {
+		p.setBack(inc)
 		p.moved(inc)
 	}
 	for _, e := range w.Events {
@@ -90,7 +91,7 @@ func Decide(w Work) *Decision {
 		p.d.Events = append(p.d.Events, e.ID)
 	}
 	for _, id := range w.Well {
-		p.well(jobSubject(id), w.Now.UnixMilli(), math.MaxInt64)
+		p.well(jobSubject(id), w.Now.UnixMilli(), math.MaxInt64, 0)
 	}
 	for _, id := range w.Ended {
 		if inc := p.open[jobSubject(id)]; inc != nil {
@@ -135,7 +136,7 @@ func (p *pass) note(inc *model.Incident, kind, text string) {
 // event takes one outcome of a fire.
 func (p *pass) event(e model.AlarmEvent) {
 	if e.Reason == model.OutcomeSucceeded {
-		p.well(jobSubject(e.JobID), e.AtMS, e.RunID)
+		p.well(jobSubject(e.JobID), e.AtMS, e.RunID, e.GroupID)
 		return
 	}
 	if reason, is := e.Attempt(); is {
@@ -265,8 +266,8 @@ func (p *pass) run(id int64, status int) {
 }
 
 // well ends the incident of a job that has succeeded. Its executor answers, too. The run is
-// 0 when it is not known.
-func (p *pass) well(subject string, at, run int64) {
+// 0 when it is not known, and so is the executor that it was planned for.
+func (p *pass) well(subject string, at, run int64, group int) {
 	inc := p.open[subject]
 	if inc == nil {
 		return
@@ -278,6 +279,9 @@ func (p *pass) well(subject string, at, run int64) {
 		return // one good fire among many bad ones
 	}
 	parent := p.parentOf(inc)
+	if parent != nil && parent.GroupID != 0 && group != 0 && group != parent.GroupID {
+		return // it was sent before the job was moved to the executor that it is in trouble with
+	}
 	if parent != nil && parent.GroupID != 0 && !p.holds(parent.Subject) {
 		p.end(parent, at, true)
 	}
@@ -286,13 +290,34 @@ func (p *pass) well(subject string, at, run int64) {
 	}
 }
 
+// clockSlack is how far ahead of this node others may write down what has happened.
+const clockSlack = time.Minute
+
+// setBack moves the times of an incident that is from the future: the clock was set back, and
+// what is still to be told is not to wait for as long.
+func (p *pass) setBack(inc *model.Incident) {
+	now := p.Now.UnixMilli()
+	ahead := max(inc.LastMS, inc.ToldMS) - now
+	if ahead <= clockSlack.Milliseconds() {
+		return
+	}
+	inc.LastMS = min(inc.LastMS, now)
+	if inc.ToldMS != 0 {
+		inc.ToldMS = min(inc.ToldMS, now)
+	}
+	if inc.TellMS > now {
+		inc.TellMS = max(now, inc.TellMS-ahead)
+	}
+	p.changed(inc)
+}
+
 // moved takes a job that has another executor now out of the trouble of the one that it had: what
 // it does there says nothing about that one. Where people heard of that one only, the job's own
 // is over, and nobody is told.
 func (p *pass) moved(inc *model.Incident) {
 	job, there := p.Jobs[inc.JobID]
 	parent := p.parentOf(inc)
-	if !there || !inc.OfRuns() || parent == nil || parent.GroupID == 0 || parent.GroupID == job.GroupID {
+	if !there || !inc.OfRuns() && inc.Kind() != model.WatchLate || parent == nil || parent.GroupID == 0 || parent.GroupID == job.GroupID {
 		return
 	}
 	if inc.ToldMS == 0 {

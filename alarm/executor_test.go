@@ -38,6 +38,59 @@ func TestASuccessElsewhere(t *testing.T) {
 	require.Empty(t, d.open)
 }
 
+// TestALateSuccessElsewhere: the run was sent before its job was moved to the executor that is
+// away.
+func TestALateSuccessElsewhere(t *testing.T) {
+	d := away(t)
+	late := good(1)
+	late.RunID, late.GroupID = 9, 4
+	require.Empty(t, d.after(time.Minute).pass(late))
+	require.NotNil(t, d.find("executor:3"))
+	require.NotNil(t, d.find("job:1"))
+	here := good(1)
+	here.RunID, here.GroupID = 40, 3
+	require.Equal(t, []string{"ended executor:3 a@example.org 2"}, d.after(time.Minute).pass(here))
+	require.Empty(t, d.open)
+}
+
+// TestALateJobIsMoved: it does not belong to those that are late together on the executor that
+// it had.
+func TestALateJobIsMoved(t *testing.T) {
+	d := newDesk(t, job(1, 3, ""), job(2, 3, ""), job(3, 3, ""))
+	d.rules = alarm.Rules{{ID: 1, Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{LateMinutes: 5, Mails: []string{"ops@example.org"}}}}
+	late := func(ids ...int) (out []alarm.Condition) {
+		for _, id := range ids {
+			out = append(out, alarm.Condition{Subject: model.WatchedJob(model.WatchLate, id), JobID: id, GroupID: d.jobs[id].GroupID, Reason: model.AlarmLate, Detail: model.AlarmDetail{LimitMS: 300_000}})
+		}
+		return out
+	}
+	require.Equal(t, []string{"opened lates:3/1 ops@example.org"}, d.watch(late(1, 2, 3)))
+	d.jobs[1] = job(1, 4, "")
+	require.Equal(t, []string{"opened late:1 ops@example.org"}, d.after(time.Minute).watch(late(1, 2, 3)), "it waits at another one now")
+	require.Zero(t, d.find("late:1").ParentID)
+	require.Equal(t, 4, d.find("late:1").GroupID)
+	for _, id := range []int{2, 3} {
+		require.Equal(t, d.find("lates:3/1").ID, d.find(model.WatchedJob(model.WatchLate, id)).ParentID)
+	}
+	require.Equal(t, []string{"ended lates:3/1 ops@example.org"}, d.after(time.Minute).watch(late(1)))
+}
+
+// TestTheClockIsSetBack: what waits to be told, reminders and escalations come as if it had
+// not been.
+func TestTheClockIsSetBack(t *testing.T) {
+	d := newDesk(t, job(1, 3, "a@example.org"))
+	d.rules = alarm.Rules{{ID: 1, Scope: model.ScopeDefault, AlarmSettings: model.AlarmSettings{RemindMinutes: 10, EscalateMinutes: 30, EscalateTo: []string{"boss@example.org"}}}}
+	require.Empty(t, d.pass(failed(1, 11, model.ReasonUnreached)))
+	d.now = d.now.Add(-24 * time.Hour)
+	require.Empty(t, d.pass(), "others of the executor may follow")
+	require.Equal(t, []string{"opened job:1 a@example.org"}, d.after(alarm.GroupWait).pass())
+	d.now = d.now.Add(-24 * time.Hour)
+	require.Empty(t, d.pass())
+	require.Equal(t, []string{"reminder job:1 a@example.org"}, d.after(10*time.Minute).pass())
+	require.Equal(t, []string{"reminder job:1 a@example.org"}, d.after(10*time.Minute).pass())
+	require.Equal(t, []string{"escalated job:1 boss@example.org"}, d.after(10*time.Minute).pass())
+}
+
 // TestNobodyKnowsThatItIsWell: the jobs that failed were moved, stopped or deleted.
 func TestNobodyKnowsThatItIsWell(t *testing.T) {
 	for name, part := range map[string]func(d *desk, id int){

@@ -13,6 +13,8 @@ type AlarmEvent struct {
 	// Reason is a line of the ledger; OutcomeSucceeded when a job that failed is well again.
 	Reason string
 	Fires  int // that it stands for
+	// GroupID is the executor that the run was planned for, of a success; 0 = it is not known.
+	GroupID int
 }
 
 // Raises reports whether an outcome is one that people may be told about: a fire that has

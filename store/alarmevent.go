@@ -22,9 +22,10 @@ func (s *Store) addAlarmEvents(ctx context.Context, tx *sql.Tx, news []model.Ala
 // AlarmEvents gives the oldest events that nobody has looked at.
 func (s *Store) AlarmEvents(ctx context.Context, limit int) ([]model.AlarmEvent, error) {
 	return collect(ctx, s.r, func(r row) (e model.AlarmEvent, err error) {
-		err = r.Scan(&e.ID, &e.AtMS, &e.JobID, nz(&e.RunID), &e.Reason, nz(&e.Fires))
+		err = r.Scan(&e.ID, &e.AtMS, &e.JobID, nz(&e.RunID), &e.Reason, nz(&e.Fires), nz(&e.GroupID))
 		return e, err
-	}, `SELECT id, at, job_id, run_id, reason, fires FROM carillon_alarm_event ORDER BY id LIMIT ?`, limit)
+	}, `SELECT e.id, e.at, e.job_id, e.run_id, e.reason, e.fires, CASE WHEN e.reason = 'succeeded' THEN r.job_group END
+		FROM (SELECT id, at, job_id, run_id, reason, fires FROM carillon_alarm_event ORDER BY id LIMIT ?) AS e LEFT JOIN xxl_job_log r ON r.id = e.run_id ORDER BY e.id`, limit)
 }
 
 // raise writes events down, each job and reason once. A failure of a job whose trouble is told
