@@ -69,6 +69,7 @@ func BenchmarkReport(b *testing.B) {
 				{"90-days", report.NewPeriod(report.Range, "", "2026-08-25", "2026-11-22", last), model.CounterFilter{}, report.Failing},
 				{"month-of-executor", report.NewPeriod(report.Month, "2026-10-12", "", "", last), model.CounterFilter{GroupID: 3}, report.Failing},
 				{"month-of-owner", report.NewPeriod(report.Month, "2026-10-12", "", "", last), model.CounterFilter{Owner: "li.wei"}, report.Failing},
+				{"90-days-of-owner", report.NewPeriod(report.Range, "", "2026-08-25", "2026-11-22", last), model.CounterFilter{Owner: "li.wei"}, report.Failing},
 				{"day-never", report.NewPeriod(report.Day, "2026-11-20", "", "", last), model.CounterFilter{}, report.Never},
 			} {
 				b.Run(x.name, func(b *testing.B) {
