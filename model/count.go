@@ -133,6 +133,19 @@ func (r *numbers) signed() int64 {
 	return v * r.took(n)
 }
 
+// skip passes over n numbers.
+func (r *numbers) skip(n int) {
+	for i, b := range r.in {
+		if b < 0x80 {
+			if n--; n == 0 {
+				r.in = r.in[i+1:]
+				return
+			}
+		}
+	}
+	r.bad, r.in = true, nil
+}
+
 func (r *numbers) unsigned() uint64 {
 	v, n := binary.Uvarint(r.in)
 	return v * uint64(r.took(n))

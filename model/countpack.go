@@ -65,12 +65,19 @@ func (p CountPack) Encode() []byte {
 	return out
 }
 
-// EachPacked reads what Encode has written, without making a pack: fn must not keep what it gets.
-func EachPacked(in []byte, fn func(*PackedCount)) error {
+// EachPacked reads what Encode has written of the jobs that are wanted (nil = of all), without
+// making a pack: fn must not keep what it gets.
+func EachPacked(in []byte, want func(job, group int) bool, fn func(*PackedCount)) error {
 	var c PackedCount
 	for r := (numbers{in: in}); len(r.in) > 0; {
 		c.JobID += int(r.signed())
 		c.GroupID = int(r.signed())
+		if want != nil && !want(c.JobID, c.GroupID) {
+			if r.skip(len(c.N)); r.bad {
+				return ErrBadCount
+			}
+			continue
+		}
 		for i := range c.N {
 			c.N[i] = r.signed()
 		}
@@ -85,6 +92,6 @@ func EachPacked(in []byte, fn func(*PackedCount)) error {
 // DecodePack reads what Encode has written.
 func DecodePack(in []byte) (CountPack, error) {
 	var out CountPack
-	err := EachPacked(in, func(c *PackedCount) { out = append(out, *c) })
+	err := EachPacked(in, nil, func(c *PackedCount) { out = append(out, *c) })
 	return out, err
 }

@@ -72,17 +72,16 @@ func (s *Store) packed(ctx context.Context, span model.Span, f model.CounterFilt
 			query, args = query+` AND pack IN (`+marks(len(packs))+`)`, append(args, anys(slices.Sorted(maps.Keys(packs)))...)
 		}
 	}
+	want := func(job, group int) bool {
+		return (jobs == nil || jobs[job]) && (f.GroupID == 0 || group == f.GroupID) && (f.Groups == nil || slices.Contains(f.Groups, group))
+	}
 	_, err = collect(ctx, s.r, func(x row) (none struct{}, err error) {
 		var first string
 		var raw sql.RawBytes
 		if err := x.Scan(&first, &raw); err != nil {
 			return none, err
 		}
-		return none, model.EachPacked(raw, func(c *model.PackedCount) {
-			if (jobs == nil || jobs[c.JobID]) && (f.GroupID == 0 || c.GroupID == f.GroupID) && (f.Groups == nil || slices.Contains(f.Groups, c.GroupID)) {
-				fn(first, c)
-			}
-		})
+		return none, model.EachPacked(raw, want, func(c *model.PackedCount) { fn(first, c) })
 	}, query, args...)
 	return err
 }

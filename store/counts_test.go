@@ -199,7 +199,13 @@ func TestPacks(t *testing.T) {
 	for _, bad := range [][]byte{{0x80}, {2}, p.Encode()[:5]} {
 		_, err = model.DecodePack(bad)
 		require.ErrorIs(t, err, model.ErrBadCount)
+		none := func(int, int) bool { return false }
+		require.ErrorIs(t, model.EachPacked(bad, none, func(*model.PackedCount) {}), model.ErrBadCount)
 	}
+	var some []model.PackedCount
+	want := func(job, group int) bool { return job == 200 || group == 1 }
+	require.NoError(t, model.EachPacked(p.Encode(), want, func(c *model.PackedCount) { some = append(some, *c) }))
+	require.Equal(t, []model.PackedCount{p[0], p[3]}, some, "those between are passed over")
 }
 
 func TestTookIsRightWithinATwentieth(t *testing.T) {

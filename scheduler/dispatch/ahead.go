@@ -193,8 +193,10 @@ func (d *Dispatcher) prepareAll(ctx context.Context) {
 // prepareBatch is how many runs are claimed at once ahead of their instant.
 const prepareBatch = 250
 
+// prepareSome chooses and claims, unless this node is behind: what then waits is claimed once
+// more before it is sent, and the database would have the work twice just when it has no time.
 func (d *Dispatcher) prepareSome(ctx context.Context, runs []*model.Run) {
-	if ctx.Err() != nil || d.node.SinceBeat(d.cfg.Now()) > d.cfg.NodeDeadAfter/2 {
+	if ctx.Err() != nil || d.node.SinceBeat(d.cfg.Now()) > d.cfg.NodeDeadAfter/2 || d.fast.behind() {
 		d.ring.hold(runs...)
 		return
 	}

@@ -94,7 +94,7 @@ func New(store Store, exec call.Executor, cfg config.Config, n Node) *Dispatcher
 	d := &Dispatcher{
 		store: store, exec: exec, cfg: cfg, node: n, ring: newRing(cfg.Now, cfg.RingCapacity), route: router.New(),
 		// An address that hangs never holds all workers of a lane.
-		fast: newLane(cfg.FastWorkers, min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(cfg.SlowWorkers, min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
+		fast: newLane(cfg.Now, cfg.FastWorkers, min(cfg.AddressLimit, cfg.FastWorkers/4)), slow: newLane(cfg.Now, cfg.SlowWorkers, min(cfg.AddressLimit, cfg.SlowWorkers/4)), gates: newGates(),
 		slowness: slowness{threshold: cfg.SlowThreshold, limit: cfg.SlowPerMinute},
 		accepts:  newAccepts(store, cfg.Now),
 		ahead:    newAhead(), armed: newAhead(), early: make(chan []*model.Run, 8),

@@ -15,6 +15,7 @@ import (
 // faster, and each costs memory and processor time. Where calls wait for the network or
 // for an executor that hangs, the pace falls and more workers are let in.
 type lane struct {
+	now        func() time.Time
 	perAddress int // runs being sent to one address at a time
 
 	mu      sync.Mutex
@@ -40,9 +41,9 @@ const (
 	letIn = 64
 )
 
-func newLane(workers, perAddress int) *lane {
+func newLane(now func() time.Time, workers, perAddress int) *lane {
 	least := min(fewCalls, workers)
-	return &lane{perAddress: max(1, perAddress), least: least, most: workers, allowed: least, short: make(chan struct{}, 1)}
+	return &lane{now: now, perAddress: max(1, perAddress), least: least, most: workers, allowed: least, short: make(chan struct{}, 1)}
 }
 
 // open lets workers come.
@@ -82,6 +83,16 @@ func (l *lane) len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.queue)
+}
+
+// tooFarBehind is how late a job is that waits in a lane which does not keep up.
+const tooFarBehind = time.Second
+
+// behind reports whether the lane does not keep up.
+func (l *lane) behind() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue) > 0 && l.now().UnixMilli()-l.queue[0].run.PlannedMS > tooFarBehind.Milliseconds()
 }
 
 // take gives a worker its next job; nil ends the worker.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carillon-scheduler/carillon/model"
 )
 
 // crew works off a lane; each job takes as long as took says.
@@ -42,7 +44,7 @@ func crew(ctx context.Context, l *lane, took func(*job) time.Duration) (all *syn
 func burst(l *lane, n int, address string) {
 	jobs := make([]*job, n)
 	for i := range jobs {
-		jobs[i] = &job{address: address}
+		jobs[i] = &job{run: &model.Run{PlannedMS: l.now().UnixMilli()}, address: address}
 	}
 	l.push(jobs...)
 }
@@ -64,7 +66,7 @@ func TestALaneIsAsWideAsItsCallsAreSlow(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				l := newLane(512, 128)
+				l := newLane(time.Now, 512, 128)
 				all, done, most := crew(ctx, l, func(*job) time.Duration { return c.took })
 				burst(l, c.jobs, "x")
 				time.Sleep(c.within)
@@ -85,7 +87,7 @@ func TestAnAddressThatHangsLetsOthersIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l := newLane(512, 128)
+		l := newLane(time.Now, 512, 128)
 		all, done, _ := crew(ctx, l, func(j *job) time.Duration {
 			if j.address == "hangs" {
 				return 10 * time.Second
@@ -113,7 +115,7 @@ func TestALaneThatOpensLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l := newLane(4, 1)
+		l := newLane(time.Now, 4, 1)
 		burst(l, 10, "x")
 		require.Equal(t, 10, l.len())
 		all, done, most := crew(ctx, l, func(*job) time.Duration { return time.Second })

@@ -74,7 +74,7 @@ func TestRingNoticesAStepOfTheClock(t *testing.T) {
 }
 
 func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
-	g, l := newGates(), newLane(4, 1)
+	g, l := newGates(), newLane(time.Now, 4, 1)
 	at := func(address string) gateKey { return gateKey{l, address} }
 	a, b := &job{}, &job{}
 	require.Equal(t, entered, g.enter(at("x"), a))
@@ -88,7 +88,7 @@ func TestGatesParkWhatIsTooMuchForOneAddress(t *testing.T) {
 	require.Same(t, b, g.leave(at("x")))
 	require.Equal(t, at("x"), b.called)
 	require.NotNil(t, g.next(at("x")), "b went elsewhere: another may come")
-	require.Equal(t, entered, g.enter(gateKey{newLane(4, 1), "x"}, a), "another lane")
+	require.Equal(t, entered, g.enter(gateKey{newLane(time.Now, 4, 1), "x"}, a), "another lane")
 	require.Nil(t, g.leave(at("y")))
 }
 

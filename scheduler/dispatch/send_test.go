@@ -113,3 +113,36 @@ func TestAClaimAheadThatWaitedIsMadeAnew(t *testing.T) {
 		<-done
 	})
 }
+
+// preparing knows one job with one executor, and remembers claims.
+type preparing struct{ renewing }
+
+func (*preparing) Definitions(context.Context, []int) (map[int]*model.Definition, error) {
+	return map[int]*model.Definition{1: {ID: 1, GroupID: 2, Route: model.RouteFirst}}, nil
+}
+
+func (*preparing) GroupsByID(context.Context, []int) (map[int]model.Group, error) {
+	return map[int]model.Group{2: {ID: 2, AddressList: "http://a/"}}, nil
+}
+
+// TestWhoIsBehindDoesNotPrepare: what is claimed ahead and waits would be claimed once more.
+func TestWhoIsBehindDoesNotPrepare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &preparing{}
+		d := New(st, st, config.Config{}.WithDefaults(), someNode{})
+		now := time.Now().UnixMilli()
+		runs := []model.Run{{ID: 10, JobID: 1, PlannedMS: now + 500}, {ID: 11, JobID: 1, PlannedMS: now + 500}}
+		require.Equal(t, 2, d.ring.add(runs))
+		d.ring.queue = nil // handed out
+		late := &job{run: &model.Run{ID: 9, PlannedMS: now - 1001}}
+		d.fast.push(late)
+		d.prepareSome(t.Context(), []*model.Run{&runs[0], &runs[1]})
+		require.Empty(t, st.claims)
+		require.Len(t, d.ring.queue, 2, "they are rung at their instant")
+		d.ring.queue = nil
+		late.run.PlannedMS = now - 900
+		d.prepareSome(t.Context(), []*model.Run{&runs[0], &runs[1]})
+		require.Equal(t, []model.Claim{{RunID: 10, Address: "http://a/", Ahead: true}, {RunID: 11, Address: "http://a/", Ahead: true}}, st.claims)
+		require.Empty(t, d.ring.queue)
+	})
+}
