@@ -58,7 +58,7 @@ func (s *Service) SwitchMany(ctx context.Context, actor model.Actor, ids []int, 
 		var list []model.JobSwitch
 		now := s.Now()
 		for part := range slices.Chunk(left, 1000) {
-			jobs, _, err := s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), IDs: part, Limit: len(part)})
+			jobs, err := s.store.JobsOf(ctx, model.JobFilter{Groups: actor.GroupLimit(), IDs: part, Limit: len(part)})
 			if err != nil {
 				return items, err
 			}

@@ -20,15 +20,21 @@ func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFi
 	}
 	f.Offset, f.DueMS = max(0, f.Offset), s.now().UnixMilli()
 	var p JobPage
-	list, total, err := s.store.Jobs(ctx, f)
-	if err != nil {
-		return p, err
-	}
-	p.Total = total
+	var list []model.Job
+	var err error
 	if p.Counts, err = s.store.CountJobs(ctx, f); err != nil {
 		return p, err
 	}
-	if p.Groups, err = s.store.Groups(ctx, actor.GroupLimit()); err != nil {
+	known := false
+	if p.Total, known = p.Counts.Of(f); known {
+		list, err = s.store.JobsOf(ctx, f)
+	} else {
+		list, p.Total, err = s.store.Jobs(ctx, f)
+	}
+	if err != nil {
+		return p, err
+	}
+	if p.Groups, err = s.Groups(ctx, actor); err != nil {
 		return p, err
 	}
 	titles := map[int]string{}
@@ -40,6 +46,11 @@ func (s *Service) ListJobs(ctx context.Context, actor model.Actor, f model.JobFi
 	}
 	p.Rows, err = s.jobRows(ctx, actor, list, titles)
 	return p, err
+}
+
+// Groups gives the executors that the actor may see.
+func (s *Service) Groups(ctx context.Context, actor model.Actor) ([]model.Group, error) {
+	return s.store.Groups(ctx, actor.GroupLimit())
 }
 
 // JobRow gives the line of one job in the list.

@@ -21,7 +21,7 @@ func (s *Service) JobNamed(ctx context.Context, actor model.Actor, text string) 
 	if id, err := strconv.Atoi(head); text == "" || err == nil {
 		return id, nil
 	}
-	list, _, err := s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Name: text, Sort: model.JobsByName, Limit: namesLookedAt})
+	list, err := s.store.JobsOf(ctx, model.JobFilter{Groups: actor.GroupLimit(), Name: text, Sort: model.JobsByName, Limit: namesLookedAt})
 	if err != nil {
 		return 0, err
 	}

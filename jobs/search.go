@@ -27,14 +27,14 @@ func (s *Service) Search(ctx context.Context, actor model.Actor, text string) (F
 	text = strings.TrimSpace(text)
 	var err error
 	if actor.UserID != 0 {
-		if f.Marked, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Marked: actor.UserID, Sort: model.JobsByName, Limit: foundOfEach}); err != nil {
+		if f.Marked, err = s.store.JobsOf(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Marked: actor.UserID, Sort: model.JobsByName, Limit: foundOfEach}); err != nil {
 			return f, err
 		}
 	}
 	if text == "" {
 		return f, nil
 	}
-	if f.Jobs, _, err = s.store.Jobs(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Limit: foundOfEach}); err != nil {
+	if f.Jobs, err = s.store.JobsOf(ctx, model.JobFilter{Groups: actor.GroupLimit(), Text: text, Limit: foundOfEach}); err != nil {
 		return f, err
 	}
 	f.Jobs = slices.DeleteFunc(f.Jobs, func(j model.Job) bool {

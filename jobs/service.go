@@ -28,6 +28,7 @@ type Store interface {
 	Job(ctx context.Context, id int) (model.Job, error)
 	JobsByID(ctx context.Context, ids []int) (map[int]model.Job, error)
 	Jobs(ctx context.Context, f model.JobFilter) ([]model.Job, int, error)
+	JobsOf(ctx context.Context, f model.JobFilter) ([]model.Job, error)
 	CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error)
 	NextJobs(ctx context.Context, groups []int, limit int) ([]model.Job, error)
 	CountPlanned(ctx context.Context, f model.RunFilter, nowMS int64, limit int) (int, error)

@@ -141,6 +141,9 @@ type JobFilter struct {
 	Limit                 int
 }
 
+// Reads reports whether a job has to be read to see that the filter takes it: no index tells.
+func (f JobFilter) Reads() bool { return f.Text+f.Name+f.Handler+f.Author != "" }
+
 // ScheduleCount is how many started jobs have a schedule.
 type ScheduleCount struct {
 	Type   ScheduleType
@@ -181,6 +184,28 @@ func JobSorts() []JobSort {
 // stopped ones, too. Waiting is counted when the filter says what
 // is due.
 type JobCounts struct{ All, Running, Stopped, OnDemand, Failing, Ended, Waiting int }
+
+// Of is how many of those that were counted a filter takes by its status.
+func (c JobCounts) Of(f JobFilter) (n int, known bool) {
+	status := JobStatus(-1)
+	if f.Status != nil {
+		status = *f.Status
+	}
+	type by struct {
+		status                                       JobStatus
+		scheduled, onDemand, failing, ended, waiting bool
+	}
+	n, known = map[by]int{
+		{status: -1}:                          c.All,
+		{status: JobRunning}:                  c.Running,
+		{status: JobStopped, scheduled: true}: c.Stopped,
+		{status: -1, onDemand: true}:          c.OnDemand,
+		{status: -1, failing: true}:           c.Failing,
+		{status: -1, ended: true}:             c.Ended,
+		{status: -1, waiting: true}:           c.Waiting,
+	}[by{status, f.Scheduled, f.OnDemand, f.Failing, f.Ended, f.Waiting}]
+	return n, known
+}
 
 // FailingJob is a job whose last fire has failed.
 type FailingJob struct {

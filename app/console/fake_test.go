@@ -266,6 +266,8 @@ func (f *fake) JobRow(ctx context.Context, a model.Actor, id int) (jobs.JobRow, 
 	return jobs.JobRow{}, model.Errf(model.CodeNotFound, "error.job_not_found", "ID", id)
 }
 
+func (f *fake) Groups(_ context.Context, a model.Actor) ([]model.Group, error) { return f.seen(a), nil }
+
 func (f *fake) ListJobs(_ context.Context, a model.Actor, m model.JobFilter) (jobs.JobPage, error) {
 	p := jobs.JobPage{Groups: f.seen(a)}
 	var rows []jobs.JobRow

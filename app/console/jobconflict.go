@@ -39,11 +39,11 @@ func (c *Console) showConflict(r *request, v *views.JobForm) error {
 	if err != nil {
 		return err
 	}
-	groups, err := c.svc.ListJobs(r.Request().Context(), r.actor(), model.JobFilter{Groups: r.actor().GroupLimit(), Limit: 1})
+	groups, err := c.svc.Groups(r.Request().Context(), r.actor())
 	if err != nil {
 		return err
 	}
-	v.Conflict, v.Groups, v.Page = true, groups.Groups, r.page("jobs", "")
+	v.Conflict, v.Groups, v.Page = true, groups, r.page("jobs", "")
 	theirs := formOf(jobs.InputOf(&j))
 	was := map[string]string{}
 	_ = json.Unmarshal([]byte(v.Was), &was) // spoiled: then nobody knows who changed what

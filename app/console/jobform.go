@@ -165,11 +165,11 @@ func (c *Console) jobEdit(r *request) error {
 
 // drawJob draws the form with the executors on offer and the preview.
 func (c *Console) drawJob(r *request, status int, v views.JobForm) error {
-	page, err := c.svc.ListJobs(r.Request().Context(), r.actor(), model.JobFilter{Groups: r.actor().GroupLimit(), Limit: 1})
+	groups, err := c.svc.Groups(r.Request().Context(), r.actor())
 	if err != nil {
 		return err
 	}
-	v.Page, v.Groups = r.page("jobs", ""), page.Groups
+	v.Page, v.Groups = r.page("jobs", ""), groups
 	v.Groups = slices.DeleteFunc(v.Groups, func(g model.Group) bool { return !r.actor().May(model.LevelEdit, g.ID) })
 	if v.Title = v.Heading(); v.ID == 0 {
 		v.Once = newRequestID()

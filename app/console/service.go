@@ -46,6 +46,7 @@ type Service interface {
 	NoteLogout(ctx context.Context, actor model.Actor)
 
 	ListJobs(ctx context.Context, actor model.Actor, f model.JobFilter) (jobs.JobPage, error)
+	Groups(ctx context.Context, actor model.Actor) ([]model.Group, error)
 	FindJobs(ctx context.Context, actor model.Actor, f model.JobFilter) ([]model.Job, int, error)
 	CountClear(ctx context.Context, actor model.Actor, in jobs.ClearInput) (jobs.Clearing, error)
 	Retention(ctx context.Context, actor model.Actor) (jobs.RetentionPage, error)
