@@ -36,7 +36,12 @@ func (p *person) doChooseOwn(old, own string) string {
 // loaded waits for the scripts of a page that a link has opened.
 func (p *person) loaded() {
 	p.t.Helper()
-	require.NoError(p.t, p.page.WaitForLoadState(playwright.PageWaitForLoadStateOptions{State: playwright.LoadStateDomcontentloaded}))
+	// The page is asked, as the driver may miss the event of a page that a form has led to. While
+	// the next page comes, the question fails.
+	p.until("the page is there", func() bool {
+		state, err := p.page.Evaluate("document.readyState")
+		return err == nil && state != "loading"
+	})
 }
 
 func (p *person) doClick(selector string) {
