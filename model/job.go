@@ -141,9 +141,6 @@ type JobFilter struct {
 	Limit                 int
 }
 
-// Reads reports whether a job has to be read to see that the filter takes it: no index tells.
-func (f JobFilter) Reads() bool { return f.Text+f.Name+f.Handler+f.Author != "" }
-
 // ScheduleCount is how many started jobs have a schedule.
 type ScheduleCount struct {
 	Type   ScheduleType

@@ -66,9 +66,6 @@ func jobOrder(by model.JobSort) string {
 func (s *Store) CountJobs(ctx context.Context, f model.JobFilter) (model.JobCounts, error) {
 	where, args := jobWhere(f, false)
 	var c model.JobCounts
-	if f.Reads() {
-		return s.countRead(ctx, f, where, args)
-	}
 	err := s.r.QueryRowContext(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN trigger_status = 1 THEN 1 ELSE 0 END), 0),
 		COALESCE(SUM(CASE WHEN trigger_status <> 1 AND schedule_type = 'NONE' THEN 1 ELSE 0 END), 0)
 		FROM xxl_job_info`+where, args...).Scan(&c.All, &c.Running, &c.OnDemand)
@@ -83,17 +80,6 @@ func (s *Store) CountJobs(ctx context.Context, f model.JobFilter) (model.JobCoun
 	}
 	if err == nil && f.DueMS > 0 {
 		err = s.r.QueryRowContext(ctx, `SELECT COUNT(*) FROM xxl_job_info`+where+` AND `+waitingWhere, append(args, f.DueMS)...).Scan(&c.Waiting)
-	}
-	return c, err
-}
-
-// countRead counts where each job has to be read anyway: all at once.
-func (s *Store) countRead(ctx context.Context, f model.JobFilter, where string, args []any) (c model.JobCounts, err error) {
-	sum := func(of string) string { return `, COALESCE(SUM(CASE WHEN ` + of + ` THEN 1 ELSE 0 END), 0)` }
-	err = s.r.QueryRowContext(ctx, `SELECT COUNT(*)`+sum(`trigger_status = 1`)+sum(`trigger_status <> 1 AND schedule_type = 'NONE'`)+sum(failingWhere)+sum(endedWhere)+sum(waitingWhere)+
-		` FROM xxl_job_info`+where, append([]any{f.DueMS}, args...)...).Scan(&c.All, &c.Running, &c.OnDemand, &c.Failing, &c.Ended, &c.Waiting)
-	if c.Stopped = c.All - c.Running - c.OnDemand; f.DueMS <= 0 {
-		c.Waiting = 0
 	}
 	return c, err
 }
